@@ -24,10 +24,10 @@ def main() -> NoReturn:
             sys.stdout.write(help_text() if asks_help else f"prjury {program_version()}\n")
             sys.stdout.flush()
             sys.exit()
-    from prjury.secret_env import hide_secrets  # noqa: PLC0415 - as above
+    from prjury.secret_env import hide_secrets_by_reexec  # noqa: PLC0415 - as above
 
     try:
-        environ = hide_secrets(os.environ, [sys.executable, *sys.orig_argv[1:]])
+        environ = hide_secrets_by_reexec(os.environ, [sys.executable, *sys.orig_argv[1:]])
     except PrJuryError as error:
         sys.stderr.write(f"prjury: {error}\n")
         sys.exit(error.exit_code)

@@ -41,7 +41,7 @@ class _Scratches:
         self._lock = threading.Lock()
         self._places: dict[Path, int] = {}
         self._ended = False
-        atexit.register(self.remove_all)
+        atexit.register(self.kill_writers_and_remove_all)
 
     def make_and_lock(self, prefix: str) -> tuple[Path, int]:
         """Make and lock a directory; CannotJudgeError when the process is about to end."""
@@ -59,7 +59,7 @@ class _Scratches:
             if place in self._places:
                 os.close(self._places.pop(place))
 
-    def remove_all(self) -> None:
+    def kill_writers_and_remove_all(self) -> None:
         """Remove all directories, until nothing writes into them any more."""
         with self._lock:
             self._ended = True
@@ -126,14 +126,14 @@ def remove_directory(place: Path) -> bool:
         directory = waiting.pop()
         emptied.append(directory)
         with contextlib.suppress(OSError):
-            waiting.extend(_empty_directory(directory, place, numbers))
+            waiting.extend(_unlink_and_hoist(directory, place, numbers))
     for directory in reversed(emptied):
         with contextlib.suppress(OSError):
             directory.rmdir()
     return not place.exists()
 
 
-def _empty_directory(directory: Path, top: Path, numbers: Iterator[int]) -> list[Path]:
+def _unlink_and_hoist(directory: Path, top: Path, numbers: Iterator[int]) -> list[Path]:
     """Deletes the files of a directory and moves its directories to the top."""
     directory.chmod(stat.S_IRWXU)
     with os.scandir(directory) as listing:

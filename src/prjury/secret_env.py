@@ -38,7 +38,7 @@ _LIMIT = 32_768
 _PR_SET_DUMPABLE = 4
 
 
-def hide_secrets(environ: MutableMapping[str, str], command: list[str]) -> dict[str, str]:
+def hide_secrets_by_reexec(environ: MutableMapping[str, str], command: list[str]) -> dict[str, str]:
     """Return the operator's environment; no child of ours inherits the secrets in it."""
     if environ.get(_PIPE):
         own = restore_environment(environ)

@@ -18,12 +18,12 @@ def make_private_directory(environ: Mapping[str, str], variable: str, usual: str
         parent = Path(environ.get("HOME", ""), usual)
     place = parent / "prjury"
     try:
-        return place if place.is_absolute() and _make_private(place) else None
+        return place if place.is_absolute() and _make_private_if_ours(place) else None
     except (OSError, ValueError):
         return None  # nobody may write there, or it is no path at all
 
 
-def _make_private(place: Path) -> bool:
+def _make_private_if_ours(place: Path) -> bool:
     """Make the directory if need be, and close it to others; return true if it is ours."""
     place.mkdir(mode=0o700, parents=True, exist_ok=True)
     status = place.stat()

@@ -23,7 +23,7 @@ from prjury.judges.builds.results.junit import parse_reports
 from prjury.judges.builds.results.tree import TreeFiles
 from prjury.judges.quality.evidence import InvalidReplyError, read_answers
 from prjury.manifests.spans import SPANS, read_span
-from prjury.policy.load import read_policy
+from prjury.policy.load import parse_policy
 from prjury.report.sanitise import clean, fence_text, inline_code, log_line, plain, prose
 from prjury.snapshot.diff import DiffError, read_patches
 
@@ -97,7 +97,7 @@ PATCH = (
 )
 READERS = {
     "policy": Reader(
-        lambda text: read_policy(text.encode("utf-8", "replace").decode(), "a"),
+        lambda text: parse_policy(text.encode("utf-8", "replace").decode(), "a"),
         (POLICY, "version: 1\nbuild: {command: {test: x}}\n"),
         (ConfigError,),
     ),

@@ -661,7 +661,7 @@ class TestProcess:
         program = (
             "import os, sys; from prjury.secret_env import *\n"
             "command = [sys.executable, '-I', '-c', os.environ['ME']]\n"
-            "told = hide_secrets(os.environ, command)['PRJURY_INPUT_GITHUB_TOKEN']\n"
+            "told = hide_secrets_by_reexec(os.environ, command)['PRJURY_INPUT_GITHUB_TOKEN']\n"
             "block = open('/proc/self/environ').read()\n"
             "print(told, told in block, told in str(os.environ), os.environ['HOME'])\n"
         )

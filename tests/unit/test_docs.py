@@ -21,7 +21,7 @@ from prjury.cli import make_app
 from prjury.doctor.examination import read_workflows
 from prjury.doctor.workflows import Level, Setup, examine_setup
 from prjury.errors import ExitCode
-from prjury.policy.load import read_policy
+from prjury.policy.load import parse_policy
 from prjury.resources import DOCUMENTATION
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -131,7 +131,7 @@ def policies() -> Iterator[Any]:
 @pytest.mark.parametrize("example", list(policies()))
 def test_an_example_is_a_policy(example: str) -> None:
     text = example if "version:" in example else f"version: 1\n{example}"
-    assert read_policy(text, "docs").config.version == 1
+    assert parse_policy(text, "docs").config.version == 1
 
 
 def test_the_workflow_to_paste_is_short_and_in_order(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from prjury.github.client import Connection, GitHub
-from prjury.policy.load import read_policy
+from prjury.policy.load import parse_policy
 from prjury.publishers.factory import PublisherFactory, Target
 from prjury.report.render import Renderer
 from prjury.report.sanitise import BY_SHAPE
@@ -21,7 +21,7 @@ def posts() -> PublisherFactory:
 
 
 def wanted(publish: str) -> Any:
-    return read_policy(f"publish: {publish}", "x").resolved["publish"]
+    return parse_policy(f"publish: {publish}", "x").resolved["publish"]
 
 
 @pytest.mark.parametrize(

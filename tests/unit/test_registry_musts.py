@@ -13,7 +13,7 @@ from prjury.app.registry import Unwanted, seat_judges
 from prjury.jury.gate import Gate, GatePolicy, gate
 from prjury.jury.judgment import Status
 from prjury.models.panel import ScriptedModel
-from prjury.policy.load import read_policy
+from prjury.policy.load import parse_policy
 
 shares = st.floats(0, 1)
 errors = st.sampled_from(["treat_as_fail", "treat_as_abstain", "ignore", "propagate"])
@@ -60,7 +60,7 @@ def test_the_gate_is_never_open_over_a_must_that_failed(
     text = policy({"policy": kind, "voting": voting}, sorted(must), threshold, own)
     kinds = [{"prompt": f"kind-{n}", "text": reply(["fine"])} for n in range(len(own) - 1)]
     script = [{"prompt": "quality", "text": reply(**answers)}, *kinds, *kinds]
-    config = read_policy(text, "file:x", shown_name="x").config
+    config = parse_policy(text, "file:x", shown_name="x").config
     seating = seat_judges(config, ports(ScriptedModel(script)), Unwanted({}))
     verdict = seating.cascade.vote(context(SMALL))
     outcome = gate(verdict, GatePolicy())

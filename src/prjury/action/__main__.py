@@ -10,7 +10,7 @@ from types import FrameType
 from typing import NoReturn
 
 from prjury.errors import PrJuryError
-from prjury.secret_env import hide_secrets
+from prjury.secret_env import hide_secrets_by_reexec
 
 #: How this program is started: isolated from the environment and the directory.
 _COMMAND = [sys.executable, "-I", "-m", "prjury.action"]
@@ -21,7 +21,7 @@ _ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 def start() -> NoReturn:
     """Starts over without secrets in the environment, then runs the action."""
     try:
-        environ = hide_secrets(os.environ, _COMMAND)
+        environ = hide_secrets_by_reexec(os.environ, _COMMAND)
     except PrJuryError as error:
         sys.stderr.write(f"prjury: {error}\n")
         sys.exit(error.exit_code)

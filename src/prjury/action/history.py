@@ -29,7 +29,7 @@ from prjury.publishers.comment import Marker
 from prjury.publishers.races import find_run
 from prjury.publishers.status import CONTEXT
 from prjury.report.annotations import read_markers
-from prjury.report.codec import ReportJson, read_earlier_votes, read_form
+from prjury.report.codec import ReportJson, read_form, read_model_votes
 from prjury.report.continuity import ToldVerdict, compare_findings, read_dismissals
 from prjury.report.findings import findings
 from prjury.report.model import Dismissal, EarlierVotes, Override, Report
@@ -307,7 +307,7 @@ class PullHistory:
         """The models' votes in the newest readable report of the pull request's head."""
         for run in self._list_judging_runs(pull.head.sha or ""):
             if report := self.read_report(run):
-                return read_earlier_votes(report)
+                return read_model_votes(report)
         return None
 
     def _list_judging_runs(self, head: str) -> Iterator[int]:

@@ -23,7 +23,7 @@ from prjury.github.client import LOOPBACK, GitHub
 from prjury.github.event import Event, EventKind, read_event
 from prjury.jury.judgment import Judgment
 from prjury.policy.load import Policy
-from prjury.publishers.files import add_markdown, write_atomically, write_outputs
+from prjury.publishers.files import add_markdown, append_outputs, write_atomically
 from prjury.report.judge_facts import RunFacts
 from prjury.report.model import Dismissal, EarlierVotes, Report
 from prjury.report.render import Renderer
@@ -142,7 +142,7 @@ class JobDirectories(Struct, frozen=True):
 def copy_logs(judgments: Iterable[Judgment], places: JobDirectories, redact: Redact) -> list[Path]:
     """Copies the logs without secrets to ``build-1.log`` and so on; the copies."""
     copies: list[Path] = []
-    for log in (Path(name) for each in judgments for name in RunFacts.of(each).logs):
+    for log in (Path(name) for each in judgments for name in RunFacts.parse(each).logs):
         if log.parent.name.startswith(LOGS) and (content := _read_end(log)):
             path = places.make_directory_and_path(f"build-{len(copies) + 1}.log")
             write_atomically(path, redact_text(content.decode("utf-8", "replace"), redact))
@@ -278,7 +278,7 @@ class Job(Struct, frozen=True):
         if self.places.outputs:
             headline = " ".join(self.log.redact(line).split())
             values = {"verdict": verdict, "gate": gate, "headline": headline, "backports": "{}"}
-            write_outputs(self.places.outputs, {**dict.fromkeys(OUTPUTS, ""), **values})
+            append_outputs(self.places.outputs, {**dict.fromkeys(OUTPUTS, ""), **values})
         if self.places.summary:
             line = plain(line, None, self.log.redact)
             add_markdown(self.places.summary, f"**PR Jury:** {line}\n")

@@ -21,7 +21,7 @@ from prjury.policy.load import Policy
 from prjury.publishers.check_run import CheckRunReport
 from prjury.publishers.comment import StickyComment
 from prjury.publishers.factory import PublisherFactory, Target
-from prjury.publishers.files import add_markdown, outputs_of, write_atomically, write_outputs
+from prjury.publishers.files import add_markdown, append_outputs, outputs_of, write_atomically
 from prjury.report.findings import seat_outcomes
 from prjury.report.model import EarlierVotes, Report
 from prjury.report.sanitise import plain
@@ -160,17 +160,17 @@ class Publication:
         with self.collect_errors():
             if file := self.job.places.outputs:
                 own = {name: it for name, it in outputs.items() if it or name == "comment-url"}
-                write_outputs(file, {**outputs_of(report), **own})
+                append_outputs(file, {**outputs_of(report), **own})
 
     def _write_files_and_summary(
-        self, report: Report, wanted: Mapping[str, Any], outputs: dict[str, str]
+        self, report: Report, options: Mapping[str, Any], outputs: dict[str, str]
     ) -> None:
         renderer, places = self.job.dependencies.renderer, self.job.places
         files: list[tuple[str, str, Callable[[Report], str]]] = [
             ("report-json", "report.json", renderer.json),
             ("report-html", "report.html", renderer.html),
         ]
-        if wanted.get("sarif"):
+        if options.get("sarif"):
             files.append(("", "report.sarif", renderer.sarif))
         for output, file, render in files:
             with self.collect_errors():
@@ -182,27 +182,27 @@ class Publication:
             logs = copy_logs(ballots, places, self.job.log.redact)
             outputs["build-log"] = str(logs[0]) if logs else ""
         with self.collect_errors():
-            if places.summary and wanted.get("summary", True):
+            if places.summary and options.get("summary", True):
                 add_markdown(places.summary, renderer.summary(report))
 
     def _post_to_github(
         self,
         posts: PublisherFactory,
         report: Report,
-        wanted: Mapping[str, Any],
+        options: Mapping[str, Any],
         outputs: dict[str, str],
     ) -> None:
         with self._catch_publish_errors("comment"):
             if self.job.inputs.mode == "review":  # the others have just asked for the head
                 posts.refuse_old_head()
-            for publisher in posts.make_pull_publishers(wanted):
+            for publisher in posts.make_pull_publishers(options):
                 with self._catch_publish_errors(publisher.name):
                     address = publisher.publish(report) or ""
                     outputs |= {"comment-url": address} if publisher.name == "comment" else {}
                     self.notes += getattr(publisher, "notes", ())
                 if isinstance(publisher, StickyComment) and publisher.outdated:
                     break
-        if check := self._check or posts.make_check(wanted):
+        if check := self._check or posts.make_check(options):
             with self._catch_publish_errors(check.name):
                 check.publish(report)
             self.notes += check.notes
@@ -244,12 +244,12 @@ class Publication:
             self.complaints.append(str(error))
 
     @contextmanager
-    def _catch_publish_errors(self, what: str) -> Iterator[None]:
+    def _catch_publish_errors(self, name: str) -> Iterator[None]:
         try:
             yield
         except PublishError as error:
             if error.reason in {"permission", "forbidden"}:
-                self._withheld[what] = error
+                self._withheld[name] = error
             elif error.reason == "superseded":
                 self.notes.append(str(error))
             else:

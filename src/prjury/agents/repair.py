@@ -95,7 +95,7 @@ class TestsRepair(Struct):
             recovery = Recovery("not_recovered", str(error))
         conclude = Judgment.passed if recovery.outcome == "recovered" else Judgment.failed
         elapsed = round((time.monotonic() - started) * 1000)
-        ballot = Ballot("agent", conclude(recovery.words), elapsed_ms=elapsed)
+        ballot = Ballot("agent", conclude(recovery.outcome_sentence), elapsed_ms=elapsed)
         progress.judge_finished("fix", ballot)
         return recovery
 
@@ -213,7 +213,7 @@ class TestsRepair(Struct):
 
 
 def _get_failure_counts(judgment: Judgment) -> Mapping[str, Mapping[str, int]]:
-    facts = BuildFacts.of(judgment)
+    facts = BuildFacts.parse(judgment)
     return (facts and facts.failures) or {}
 
 
@@ -229,7 +229,7 @@ def _judge_again(judge: TreeBuildJudge, context: PullRequestContext, first: Judg
 
 
 def _count_tests(judgment: Judgment) -> int:
-    facts = BuildFacts.of(judgment)
+    facts = BuildFacts.parse(judgment)
     tests = facts.tests if facts else None
     return max(0, tests.run - tests.skipped) if tests else 0
 

@@ -50,16 +50,14 @@ def let_tiers_block(
 
 def _is_asked(attempt: TierAttempt) -> bool:
     judgments = attempt.verdict.individual if attempt.verdict else ()
-    return any(
-        judgment.status is Status.ERROR or PanelFacts.of(judgment).setup for judgment in judgments
-    )
+    return any(one.status is Status.ERROR or PanelFacts.parse(one).setup for one in judgments)
 
 
 def _find_misfit(record: Record, attempt: TierAttempt) -> str | None:
     """Return why the record is not about the judges of a tier; None if it is."""
     setups = []
     for ballot in attempt.verdict.ballots if attempt.verdict else ():
-        setup = PanelFacts.of(ballot.judgment).setup
+        setup = PanelFacts.parse(ballot.judgment).setup
         if setup:
             setups.append(setup)
         elif ballot.judgment.status in {Status.PASS, Status.FAIL} and ballot.type in MODEL_BACKED:

@@ -8,7 +8,7 @@ from pathlib import Path
 from prjury.errors import ConfigError, SourceError
 from prjury.judges.backport.requests.branches import bare
 from prjury.policy import POLICY_PATH
-from prjury.policy.load import Policy, default_policy, read_policy
+from prjury.policy.load import Policy, default_policy, parse_policy
 from prjury.ports import Repository
 from prjury.ports.types import TreeEntry
 from prjury.snapshot.model import MISSING, PullRequest, printable
@@ -23,11 +23,11 @@ def policy_in_force(
     pull: PullRequest, repository: Repository, own: Path | None, path: str = POLICY_PATH
 ) -> Policy:
     policy = read_policy_file(own) if own else _read_base_policy(pull, repository, path)
-    return policy.adapt_to(bare(pull.base.ref))
+    return policy.apply_first_case(bare(pull.base.ref))
 
 
 def read_policy_file(file: Path) -> Policy:
-    return read_policy(read_config_text(file), f"file:{file}", shown_name=str(file))
+    return parse_policy(read_config_text(file), f"file:{file}", shown_name=str(file))
 
 
 def _read_base_policy(pull: PullRequest, repository: Repository, path: str) -> Policy:
@@ -40,7 +40,7 @@ def _read_base_policy(pull: PullRequest, repository: Repository, path: str) -> P
         )
     if text is None:
         return default_policy()
-    return read_policy(text, f"base:{base}:{path}", shown_name=shown_name, commit=base)
+    return parse_policy(text, f"base:{base}:{path}", shown_name=shown_name, commit=base)
 
 
 def read_text_at(repository: Repository, commit: str, path: str, shown_name: str) -> str | None:

@@ -306,10 +306,10 @@ def sum_costs(
     juries = [attempt.verdict for attempt in verdict.attempts if attempt.verdict]
     judgments = [ballot.judgment for jury in juries for ballot in jury.ballots]
     judgments += filter(None, others)
-    cached = sum(PanelFacts.of(judgment).cost.cached_calls for judgment in judgments)
+    cached = sum(PanelFacts.parse(judgment).cost.cached_calls for judgment in judgments)
     usd = spent.usd
     if usd is not None:
-        prices = (*(AgentFacts.of(one).usd for one in judgments), recovery and recovery.usd)
+        prices = (*(AgentFacts.parse(one).usd for one in judgments), recovery and recovery.usd)
         usd = round(usd + sum(price or 0.0 for price in prices), 6)
     return Cost(spent.calls, cached, spent.input_tokens, spent.output_tokens, usd)
 

@@ -155,7 +155,7 @@ def _key_of(judge: str, check: Check) -> FindingKey:
 
 def read_model_setup(report: ReportJson) -> ModelSetup | None:
     """Return on what the answers of models in a report depend; None if none has answered."""
-    setups = (PanelFacts.of(ballot.judgment).setup for ballot in _model_ballots(report))
+    setups = (PanelFacts.parse(ballot.judgment).setup for ballot in _model_ballots(report))
     return join_model_setups([setup for setup in setups if setup])
 
 
@@ -172,7 +172,7 @@ def _index_panel_confirmed_errors(report: ReportJson) -> dict[FindingKey, Check]
     return {
         _key_of(ballot.judge, check): check
         for ballot in _model_ballots(report)
-        if PanelFacts.of(ballot.judgment).confirmed
+        if PanelFacts.parse(ballot.judgment).confirmed
         for check in ballot.judgment.failed_checks
         if check.severity == "error"
     }

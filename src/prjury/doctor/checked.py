@@ -14,7 +14,7 @@ from prjury.app.registry import ASKING, JUDGES, find_judge_factory, try_models
 from prjury.errors import ConfigError, did_you_mean
 from prjury.judges.builds.systems.recipes import load_recipe
 from prjury.judges.merged_tree.tree import read_content_options
-from prjury.policy.load import Policy, Problem, join_keys, make_refusal, read_policy
+from prjury.policy.load import Policy, Problem, join_keys, make_refusal, parse_policy
 from prjury.policy.options import FileContentOptions, FunctionOptions, PatternsOptions
 from prjury.policy.schema import Config
 from prjury.policy.yaml_reader import KeyPath, read_yaml
@@ -24,7 +24,7 @@ from prjury.rulepacks.load import list_heads, load_packs
 
 def check_policy(text: str, shown_name: str, root: Path) -> Policy:
     """The policy in a text, with judges, packs and models that there are."""
-    checked = read_policy(text, f"file:{shown_name}", shown_name=shown_name)
+    checked = parse_policy(text, f"file:{shown_name}", shown_name=shown_name)
     config = checked.config
     problems = [*_check_judges(config, root), *_check_recipes(config, root)]
     problems += _find_unknown_ignored_rules(config, root)

@@ -135,7 +135,7 @@ class RecordedProgress(Struct, frozen=True):
     def judge_finished(self, jury: str, ballot: Ballot) -> None:
         self.shown.judge_finished(jury, ballot)
         judgment = ballot.judgment
-        agent = AgentFacts.of(judgment)
+        agent = AgentFacts.parse(judgment)
         record_tools(self.recorder, agent)
         reasoning = judgment.reasoning.encode(errors="replace")
         self.recorder.record(

@@ -57,8 +57,8 @@ class Policy(Struct, frozen=True):
     #: ``base:<sha>:<path>``, ``default`` or ``file:<path>``.
     source: str
 
-    def adapt_to(self, branch: str) -> Policy:
-        tiers = [tier.adapt_to(branch) for tier in self.config.tiers]
+    def apply_first_case(self, branch: str) -> Policy:
+        tiers = [tier.apply_first_case(branch) for tier in self.config.tiers]
         return Policy(replace(self.config, tiers=tiers), self.source)
 
     @property
@@ -96,7 +96,7 @@ def default_policy() -> Policy:
     return Policy(complete_config(Config()), "default")
 
 
-def read_policy(
+def parse_policy(
     text: str, source: str, *, shown_name: str | None = None, commit: str | None = None
 ) -> Policy:
     """The policy that a file's text describes; an empty file is the default one."""

@@ -299,11 +299,11 @@ def complete_config(config: Config, commit: str | None = None) -> Config:
     ignores = {glob: tuple(names) for glob, names in config.per_file_ignores.items()}
     rules = RuleSelection(config.suppressions.allow, tuple(config.ignore), ignores)
     tiers = extend_tiers(config.tiers, config.extend)
-    _refuse_misfits(config, tiers)
+    _refuse_inconsistencies(config, tiers)
     return replace(config, tiers=complete_entries(tiers, config.build, rules, commit))
 
 
-def _refuse_misfits(config: Config, tiers: list[TierConfig]) -> None:
+def _refuse_inconsistencies(config: Config, tiers: list[TierConfig]) -> None:
     names = [tier.name for tier in tiers]
     if len(set(names)) != len(names):
         raise MisfitError("tiers", f"tier names must be unique, not {', '.join(names)}")

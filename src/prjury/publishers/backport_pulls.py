@@ -86,10 +86,10 @@ def _upload_commit(
     return _upload_object(room, "a commit", "/git/commits", content)
 
 
-def _upload_object(room: RepoClient, what: str, path: str, content: Mapping[str, Any]) -> Sha:
+def _upload_object(room: RepoClient, kind: str, path: str, content: Mapping[str, Any]) -> Sha:
     """Return the name of an object; stored twice it is the same, or one that nothing leads to."""
     return room.send(
-        f"store {what} in {room.repo}",
+        f"store {kind} in {room.repo}",
         "POST",
         path,
         content,
@@ -137,7 +137,7 @@ def explain_workflow_refusal(pick: Pick) -> Iterator[None]:
 
 def _upload_trees(tree: str, files: Sequence[PickedFile], room: RepoClient) -> Sha:
     """Store the trees of all files; paths that are in the way of others go first."""
-    obstacles = _find_obstacles(files)
+    obstacles = _find_obstructing_removals(files)
     others = [file for file in files if file not in obstacles]
     parts = [others[at : at + _MOST_ENTRIES] for at in range(0, len(others), _MOST_ENTRIES)]
     for part in filter(None, (obstacles, *parts)):
@@ -147,7 +147,7 @@ def _upload_trees(tree: str, files: Sequence[PickedFile], room: RepoClient) -> S
     return tree
 
 
-def _find_obstacles(files: Sequence[PickedFile]) -> list[PickedFile]:
+def _find_obstructing_removals(files: Sequence[PickedFile]) -> list[PickedFile]:
     """Return removed files where a directory is added, or in a directory that becomes a file."""
     present = {file.path for file in files if file.mode}
     above = {parent for path in present for parent in _parents(path)}
@@ -179,9 +179,9 @@ def _upload_entry(file: PickedFile, room: RepoClient) -> dict[str, Any]:
     return {**entry, "sha": blob}
 
 
-def _differs(what: str, theirs: str, ours: str) -> PublishError:
+def _differs(subject: str, stored: str, tried: str) -> PublishError:
     return PublishError(
-        f"No pull request: the {what} is {theirs[:12]} at GitHub, and {ours[:12]} in the trial",
+        f"No pull request: the {subject} is {stored[:12]} at GitHub, and {tried[:12]} in the trial",
         why="What would be proposed is not what was judged",
         remedy="Run again; if it happens again, report it",
         reason="tree_differs",

@@ -94,13 +94,13 @@ class CheckRunReport:
         if is_new:
             with suppress(LookAgainError):
                 return self._create(head_sha).html_url
-        return retry(lambda: self._begin_check(head_sha), self.room.client.sleep)
+        return retry(lambda: self._begin_unless_newer(head_sha), self.room.client.sleep)
 
     def publish(self, report: Report) -> str | None:
         head = report.pull.head.sha
         annotations = annotate(report, self.redact) if self.has_annotations else Annotations()
         words = CheckRunTexts.of(report, self.render(report), self.redact)
-        url = retry(lambda: self._publish(head, words, annotations), self.room.client.sleep)
+        url = retry(lambda: self._post_if_newest(head, words, annotations), self.room.client.sleep)
         self._ended.add(head)
         return url
 
@@ -110,27 +110,27 @@ class CheckRunReport:
             return None
         summary = plain(reason, 1_000, self.redact)
         words = CheckRunTexts(Gate.ACTION_REQUIRED.value, "⚪ Could not be judged", summary)
-        return retry(lambda: self._abandon(head_sha, words), self.room.client.sleep)
+        return retry(lambda: self._conclude_unless_newer(head_sha, words), self.room.client.sleep)
 
-    def _begin_check(self, head: Head) -> Url:
+    def _begin_unless_newer(self, head: Head) -> Url:
         own = self._find_checks(head)
         if not own:
             return self._create(head).html_url
         if newer := self._find_newer(own):
             return self._end_like_newer(own, newer)
-        opened = self._write_check(own[-1], self._make_body(*_JUDGING))
+        opened = self._update_or_post_check(own[-1], self._make_body(*_JUDGING))
         # One that cannot be opened again would show an earlier verdict until there is a new one.
         shown = opened if _conclusion_of(opened) is None else self._create(head)
         return shown.html_url
 
-    def _publish(self, head: Head, words: CheckRunTexts, annotations: Annotations) -> Url:
+    def _post_if_newest(self, head: Head, words: CheckRunTexts, annotations: Annotations) -> Url:
         fresh, self._fresh = self._fresh, None
         own = [fresh] if fresh else self._find_checks(head)
         if newer := self._find_newer(own):
             return self._end_like_newer(own, newer)
         missing = self._list_missing(own[-1], annotations.entries) if own and not fresh else None
         shown = fresh or (own[-1] if missing is not None else head)
-        ended = self._end_run(shown, words, annotations, missing)
+        ended = self._annotate_and_conclude(shown, words, annotations, missing)
         replaced = CheckRunTexts(words.conclusion, words.title, _REPLACED)
         for older in own:
             if older.id != ended.id and _conclusion_of(older) != words.conclusion:
@@ -151,7 +151,7 @@ class CheckRunReport:
                 self._conclude(run, words)
         return newer.html_url
 
-    def _abandon(self, head: Head, words: CheckRunTexts) -> Url:
+    def _conclude_unless_newer(self, head: Head, words: CheckRunTexts) -> Url:
         own = self._find_checks(head)
         if newer := self._find_newer(own):
             return self._end_like_newer(own, newer)
@@ -239,7 +239,7 @@ class CheckRunReport:
             return None
         return [annotation for annotation in wanted if identify(annotation) not in posted]
 
-    def _end_run(
+    def _annotate_and_conclude(
         self,
         run: CheckRun | Head,
         words: CheckRunTexts,
@@ -251,7 +251,7 @@ class CheckRunReport:
         batches = [missing[at : at + _BATCH] for at in range(0, len(missing), _BATCH)]
         try:
             for batch in batches[:-1]:
-                run = self._write_check(run, self._make_body(*_JUDGING, annotations=batch))
+                run = self._update_or_post_check(run, self._make_body(*_JUDGING, annotations=batch))
             return self._conclude(run, words, batches[-1] if batches else ())
         except PublishError as error:
             if error.reason != "refused" or not batches:
@@ -265,9 +265,9 @@ class CheckRunReport:
     ) -> CheckRun:
         summary = "\n\n".join([words.summary, *(plain(note) for note in self.notes)])
         content = self._make_body(words.title, summary, words.text, annotations, words.conclusion)
-        return self._write_check(run, content)
+        return self._update_or_post_check(run, content)
 
-    def _write_check(self, run: CheckRun | Head, content: dict[str, Any]) -> CheckRun:
+    def _update_or_post_check(self, run: CheckRun | Head, content: dict[str, Any]) -> CheckRun:
         """Write what a check run says, or make one on a head; annotations are only ever added."""
         if isinstance(run, str):
             return self._post_check(run, content)

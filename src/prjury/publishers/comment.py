@@ -61,9 +61,9 @@ class StickyComment:
         return self.write(self.render(report))
 
     def write(self, body: str) -> str:
-        return retry(lambda: self._post_or_edit(body), self.room.client.sleep)
+        return retry(lambda: self._post_or_edit_single(body), self.room.client.sleep)
 
-    def _post_or_edit(self, body: str) -> str:
+    def _post_or_edit_single(self, body: str) -> str:
         seen, self.comments = self.comments, None  # another attempt looks again
         own = self._find_own_comments(seen)
         if not own:

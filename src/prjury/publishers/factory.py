@@ -47,15 +47,15 @@ class PublisherFactory(Struct, frozen=True):
     #: The comments of the pull request, where this job has just read them.
     comments: Iterable[CommentFacts] | None = None
 
-    def make_check(self, wanted: Mapping[str, Any]) -> CheckRunReport | None:
+    def make_check(self, options: Mapping[str, Any]) -> CheckRunReport | None:
         target = self.target
-        if not (target.head_sha and wanted.get("check", True)):
+        if not (target.head_sha and options.get("check", True)):
             return None
         return CheckRunReport(
             self._room,
             target.number,
             self.renderer.check,
-            wanted.get("annotations", True),
+            options.get("annotations", True),
             target.page,
             redact=self.redact,
         )
@@ -69,12 +69,12 @@ class PublisherFactory(Struct, frozen=True):
             return None
         return CommitStatus(self._room, self.target.page, redact=self.redact)
 
-    def make_pull_publishers(self, wanted: Mapping[str, Any]) -> Iterator[Publisher]:
+    def make_pull_publishers(self, options: Mapping[str, Any]) -> Iterator[Publisher]:
         target = self.target
         if not target.number:
             return
         room, number = self._room, target.number
-        if wanted.get("comment", True):
+        if options.get("comment", True):
 
             def render(report: Report) -> str:
                 comment = self.renderer.comment(report, run=target.run)
@@ -82,9 +82,9 @@ class PublisherFactory(Struct, frozen=True):
                 return comment.replace(" -->", more, 1)
 
             yield StickyComment(room, number, render, self.comments)
-        if wanted.get("review"):
+        if options.get("review"):
             yield LineReview(room, number, target.run, redact=self.redact)
-        if labels := wanted.get("labels"):
+        if labels := options.get("labels"):
             yield Labels(room, number, labels)
 
     def refuse_old_head(self) -> None:

@@ -17,7 +17,7 @@ _SUMMARY_LIMIT = 1024 * 1024
 _CUT = "\n*The summary ends here because of GitHub's limit; the report files hold everything.*\n"
 
 
-def write_outputs(path: Path, values: Mapping[str, str]) -> None:
+def append_outputs(path: Path, values: Mapping[str, str]) -> None:
     entries = []
     for name, value in values.items():
         # Between two random words that are not in it, no value can end early and set another one.

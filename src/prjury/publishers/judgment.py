@@ -43,7 +43,7 @@ class JudgmentPrinter(Struct, frozen=True):
                 yield self._write_line(f"     also at {places}")
         if rest := sum(map(len, every[_MOST_CHECKS:])):
             yield self._write_line(f"  … and {pluralize(rest, 'more check')}")
-        yield from (self._write_line(f"  log: {log}") for log in RunFacts.of(judgment).logs)
+        yield from (self._write_line(f"  log: {log}") for log in RunFacts.parse(judgment).logs)
 
     def complaint(self, judge: str, judgment: Judgment) -> str:
         if judgment.status is Status.FAIL:

@@ -88,11 +88,11 @@ def render_report(
     """The report as a stream can show it; its columns are the terminal's, or 100 without one."""
     text = _encodable(Renderer(redact).terminal(report), stream)
     width = width or (shutil.get_terminal_size().columns if stream.isatty() else _WIDTH)
-    lines = (line for raw in text.split("\n") for line in _lay_out_lines(raw, width, color=color))
+    lines = (line for raw in text.split("\n") for line in _wrap_and_style(raw, width, color=color))
     return "\n".join(lines)
 
 
-def _lay_out_lines(raw: str, width: int, *, color: bool) -> Iterator[str]:
+def _wrap_and_style(raw: str, width: int, *, color: bool) -> Iterator[str]:
     match = STYLED.match(raw)
     style = match[1] if match else ""
     words = raw[match.end() :] if match else raw
@@ -251,7 +251,7 @@ class LiveProgress:
     def judge_started(self, jury: str, judge: str) -> None:
         with self._lock:
             if not self._closed:
-                self._live = self._live or self._start_live()
+                self._live = self._live or self._start_rich_progress()
                 name = self._clean_line(f"{jury} / {judge}")
                 self._tasks[jury, judge] = self._live.add_task(name, words="")
 
@@ -288,7 +288,7 @@ class LiveProgress:
         if live:
             live.stop()
 
-    def _start_live(self) -> Progress:
+    def _start_rich_progress(self) -> Progress:
         from rich.console import Console  # noqa: PLC0415 - see above
         from rich.progress import Progress, TextColumn, TimeElapsedColumn  # noqa: PLC0415
         from rich.table import Column  # noqa: PLC0415

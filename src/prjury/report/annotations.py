@@ -19,7 +19,7 @@ from msgspec import Struct
 from prjury.jury.gate import Gate
 from prjury.jury.judgment import Location
 from prjury.report.finding_view import FindingView, View, rule_url
-from prjury.report.findings import Weight, explain_suppression
+from prjury.report.findings import Weight, explain_how_to_suppress
 from prjury.report.model import Report
 from prjury.report.sanitise import BY_SHAPE, Redact, clean, fence_text, join_lines, plain, prose
 from prjury.report.view import page
@@ -292,7 +292,7 @@ class _SarifWriter(Struct, frozen=True):
         rule, name = finding.rule, self.name(finding)
         judge = self.text(finding.judge, _LONGEST_NAME)
         why = self.text((rule and rule.why) or f"Reported by the judge {judge}.")
-        more = [*rule.references, explain_suppression([rule])] if rule else []
+        more = [*rule.references, explain_how_to_suppress([rule])] if rule else []
         url = rule_url(rule.rule) if rule else None
         return {
             "id": name,

@@ -53,7 +53,7 @@ _RAN = frozenset({Status.PASS, Status.FAIL})
 
 
 #: Where a file stands: whether its lines count, and why it is not judged, if so.
-_CountsAndReason: TypeAlias = tuple[bool, str | None]
+_CountedAndWhyUnread: TypeAlias = tuple[bool, str | None]
 
 
 class _DeclaredFiles(Struct, frozen=True):
@@ -67,14 +67,14 @@ class _DeclaredFiles(Struct, frozen=True):
     #: Whether a judge declares anything but files that are outside its business.
     narrow: bool
 
-    def place(self, path: str) -> _CountsAndReason | None:
+    def place(self, path: str) -> _CountedAndWhyUnread | None:
         reason = self.firm.get(path) or (None if path in self.read else self.unread.get(path))
         return (True, reason) if reason or path in self.read else None
 
     @classmethod
     def of(cls, ballots: Iterable[Ballot]) -> _DeclaredFiles:
         """Read the declarations; what is malformed claims nothing."""
-        declared = [(b.type, scope) for b in ballots if (scope := ScopeFacts.of(b.judgment))]
+        declared = [(b.type, scope) for b in ballots if (scope := ScopeFacts.parse(b.judgment))]
         scopes = [scope for _, scope in declared]
         firm = [scope for kind, scope in declared if kind is JudgeType.DETERMINISTIC]
         return cls(
@@ -99,7 +99,7 @@ class _Scope(Struct, frozen=True):
     blocking: _DeclaredFiles
     advisory: _DeclaredFiles
     built: bool
-    unbuilt: Mapping[str, _CountsAndReason]
+    unbuilt: Mapping[str, _CountedAndWhyUnread]
     unparsed: Mapping[str, str]
 
     @property
@@ -107,7 +107,7 @@ class _Scope(Struct, frozen=True):
         """An advisory judge that has read nothing changes nothing."""
         return "lines" if self.blocking.narrow or self.advisory.read else "tree"
 
-    def explain_unjudged(self, file: FileChange) -> _CountsAndReason:
+    def explain_unjudged(self, file: FileChange) -> _CountedAndWhyUnread:
         path = printable(file.path)
         if file.exempt or not file.readable:
             is_parsed = file.kind is FileKind.LOCK and path in self.blocking.read
@@ -168,7 +168,7 @@ def _read_scope(attempts: Sequence[TierAttempt]) -> _Scope:
     judgments = [ballot.judgment for ballot in (*blocking, *advisory)]
     # The tree was built also where less ran than on the base.
     built = [one for one in judgments if one.status in _RAN or one.label in _ASKED]
-    ran = [build for one in built if (build := BuildFacts.of(one))]
+    ran = [build for one in built if (build := BuildFacts.parse(one))]
     return _Scope(
         _DeclaredFiles.of(blocking),
         _DeclaredFiles.of(advisory),
@@ -177,7 +177,7 @@ def _read_scope(attempts: Sequence[TierAttempt]) -> _Scope:
             one.path: (one.counts, one.reason) for build in ran for one in build.unbuilt or ()
         },
         unparsed=_reasons(
-            one for each in judgments if (merge := MergeFacts.of(each)) for one in merge.unparsed
+            one for each in judgments if (merge := MergeFacts.parse(each)) for one in merge.unparsed
         ),
     )
 
@@ -207,7 +207,7 @@ def assemble(  # noqa: PLR0913 - each argument is one part of the report
     closed = gate(held, gate_policy)
     line = headline(pull, held, closed, coverage)
     override = None if closed is Gate.SUCCESS else override
-    first = [recovery.words] if recovery else []
+    first = [recovery.outcome_sentence] if recovery else []
     if override:
         line = f"{OVERRIDDEN} by @{override.by}: {line}"
         words = f"@{override.by} opened the gate with {OVERRIDE_COMMAND}, for commit "

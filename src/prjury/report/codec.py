@@ -242,7 +242,7 @@ def _fill_tier(tier: TierReport) -> Json:
         tier,
         label=judgment.label if judgment and attempt.status is Status.ABSTAIN else None,
         reasoning=judgment.reasoning if judgment else None,
-        aggregation=GeneralFacts.of(judgment).aggregation if judgment else None,
+        aggregation=GeneralFacts.parse(judgment).aggregation if judgment else None,
         judgments=[_write_ballot(ballot) for ballot in (verdict.ballots if verdict else ())],
     )
 
@@ -274,7 +274,7 @@ def verdict_from_report(report: ReportJson, recount: Recount | None = None) -> V
     return hold(verdict, report.coverage, gate_policy_of(report.policy))
 
 
-def read_earlier_votes(report: ReportJson) -> EarlierVotes:
+def read_model_votes(report: ReportJson) -> EarlierVotes:
     """Return what models said of a change, for the next time that it is judged."""
     judgments = {
         (tier.name, ballot.judge): ballot_of(ballot).judgment

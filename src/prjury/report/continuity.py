@@ -73,7 +73,7 @@ def name_finding(finding: Finding) -> str:
     return f"{finding.check.fingerprint}.{finding.voice.key}"
 
 
-def write_marker_values(report: Report) -> str:
+def write_findings_marker(report: Report) -> str:
     groups, room = [], _MOST
     every = group_findings(findings(report.verdict, report.dismissals))
     for group in every:

@@ -116,7 +116,7 @@ def view_findings(
     for finding in findings:
         check, seat, at = finding.check, finding.voice, finding.check.location
         if id(seat.judgment) not in rules:
-            facts = PatternFacts.of(seat.judgment)
+            facts = PatternFacts.parse(seat.judgment)
             rules[id(seat.judgment)] = facts, _index_rules(facts)
         facts, index = rules[id(seat.judgment)]
         exact = index.get((check.name, at.path, at.line)) if at else None
@@ -138,7 +138,7 @@ def view_findings(
                 replaces_line=bool(exact and exact.applicability),
                 suppressed_by=facts.find_suppression(check),
                 dismissed=finding.dismissal,
-                is_merge=bool(MergeFacts.of(seat.judgment)),
+                is_merge=bool(MergeFacts.parse(seat.judgment)),
             )
         )
     return tuple(views)

@@ -102,7 +102,7 @@ def group_findings(every: Sequence[Finding]) -> list[tuple[Finding, ...]]:
     for finding in every:
         check, seat = finding.check, (finding.voice.attempt.name, finding.voice.ballot.judge)
         if seat not in rules:
-            facts = PatternFacts.of(finding.voice.judgment)
+            facts = PatternFacts.parse(finding.voice.judgment)
             rules[seat] = frozenset(rule.rule for rule in facts.findings)
         message = "" if check.name in rules[seat] else check.message
         key = (finding.weight, seat, check.name, message, finding.dismissal)
@@ -112,7 +112,7 @@ def group_findings(every: Sequence[Finding]) -> list[tuple[Finding, ...]]:
 
 def select_checks(judgment: Judgment) -> tuple[Check, ...]:
     """The failed checks that are findings; those that sum up others count where they are alone."""
-    summaries = GeneralFacts.of(judgment).summaries
+    summaries = GeneralFacts.parse(judgment).summaries
     failed = judgment.failed_checks
     return tuple(check for check in failed if check.name not in summaries) or failed
 
@@ -151,7 +151,7 @@ def _weight(check: Check, voice: SeatOutcome, blocking: Collection[Severity]) ->
     return Weight.NIT if check.severity == "hint" else Weight.SHOULD_LOOK
 
 
-def explain_suppression(rules: Sequence[RuleFacts]) -> str:
+def explain_how_to_suppress(rules: Sequence[RuleFacts]) -> str:
     name = rules[0].rule if len(rules) == 1 else "RULE"
     words = f"`prjury rules show {name}` explains it."
     for rule in rules:

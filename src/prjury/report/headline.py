@@ -50,7 +50,7 @@ def headline(pull: PullRequest, verdict: Verdict, gate: Gate, coverage: Coverage
     unvoted = verdict.aggregated.label == NOBODY_VOTED
     decision = UNJUDGED if verdict.status is Status.ERROR or unvoted else HUMAN
     decision = DO_NOT if verdict.status is Status.FAIL else decision
-    line = f"{decision}: {_find_reason(pull, verdict)}"
+    line = f"{decision}: {_phrase_reason(pull, verdict)}"
     return f"{line} (not gating)" if gate is Gate.SUCCESS else line
 
 
@@ -60,7 +60,7 @@ def explain_verdict(report: Report) -> tuple[tuple[str, str], ...]:
     if _find_hold(verdict):
         return ()
     if verdict.status is Status.PASS:
-        against = tuple(pair for attempt in verdict.attempts for pair in _list_objections(attempt))
+        against = tuple(pair for attempt in verdict.attempts for pair in _list_advice(attempt))
         if against:
             return against
         seats = [seat for seat in seat_outcomes(verdict) if seat.counts]
@@ -74,7 +74,7 @@ def explain_verdict(report: Report) -> tuple[tuple[str, str], ...]:
     return pairs or (("", first_line(verdict.aggregated.reasoning)),)
 
 
-def _list_objections(attempt: TierAttempt) -> list[tuple[str, str]]:
+def _list_advice(attempt: TierAttempt) -> list[tuple[str, str]]:
     is_unheard = attempt.status is Status.ERROR or (
         attempt.status is Status.ABSTAIN and attempt.worrying_abstention
     )
@@ -125,7 +125,7 @@ def is_proven(pull: PullRequest, verdict: Verdict) -> bool:
 def _list_passed_builds(verdict: Verdict) -> list[BuildFacts]:
     judgments = (seat.judgment for seat in _list_blocking(verdict))
     passed = (judgment for judgment in judgments if judgment.status is Status.PASS)
-    return [build for judgment in passed if (build := BuildFacts.of(judgment))]
+    return [build for judgment in passed if (build := BuildFacts.parse(judgment))]
 
 
 def _describe_other_base(pull: PullRequest, build: BuildFacts) -> str:
@@ -154,7 +154,7 @@ def _list_limits(pull: PullRequest, verdict: Verdict, coverage: Coverage) -> Ite
     elif is_docs_only(pull):
         yield "only documentation changes"
     ended = [seat for seat in blocking if seat.judgment.status in {Status.PASS, Status.FAIL}]
-    if any(BuildFacts.of(seat.judgment) for seat in ended):
+    if any(BuildFacts.parse(seat.judgment) for seat in ended):
         builds = _list_passed_builds(verdict)
         for build in builds:
             yield _describe_other_base(pull, build)
@@ -205,7 +205,7 @@ def _find_word(judgment: Judgment) -> str:
 
 
 def _list_build_caveats(judgment: Judgment) -> Iterator[str]:
-    build = BuildFacts.of(judgment)
+    build = BuildFacts.parse(judgment)
     if build is None:
         return
     yield _describe_test_caveat(judgment, build)
@@ -221,7 +221,7 @@ def _describe_test_caveat(judgment: Judgment, build: BuildFacts) -> str:
         return "has flaky tests"
     if build.note == NO_COMPARISON:
         return "ran tests that cannot be compared with the base's"
-    if build.note == "pre_existing" or RunFacts.of(judgment).exit_code:
+    if build.note == "pre_existing" or RunFacts.parse(judgment).exit_code:
         return "fails as on the base"
     if build.failures is not None and not tests:
         files = f", though the tree has {pluralize(build.test_files, 'test file')}"
@@ -256,7 +256,7 @@ def _name_unconfigured(verdict: Verdict) -> str:
     return f"{HUMAN}: no model is configured for {who}, and the policy requires one"
 
 
-def _find_reason(pull: PullRequest, verdict: Verdict) -> str:
+def _phrase_reason(pull: PullRequest, verdict: Verdict) -> str:
     if reason := _find_hold(verdict):
         return "; ".join(filter(None, [reason, _name_silent(seat_outcomes(verdict))]))
     guilty = culprits(verdict)
@@ -276,7 +276,7 @@ def _describe_silence(seat: SeatOutcome) -> str:
     words, reason = _shorten_reason(first_line(judgment.reasoning)), _find_word(judgment)
     if judgment.label == "suppressed_here":
         return words
-    if judgment.label == TESTS_VANISHED and (lost := _count_vanished(BuildFacts.of(judgment))):
+    if judgment.label == TESTS_VANISHED and (lost := _count_vanished(BuildFacts.parse(judgment))):
         return f"{name} lost {lost} that ran on the base"
     return f"{name} ({reason})" if reason else f"{name}: {words}"
 
@@ -288,7 +288,7 @@ def _find_hold(verdict: Verdict) -> str:
 
 def _describe_failure(pull: PullRequest, seat: SeatOutcome) -> str:
     name, judgment = seat.ballot.judge, seat.judgment
-    merge, build = MergeFacts.of(judgment), BuildFacts.of(judgment)
+    merge, build = MergeFacts.parse(judgment), BuildFacts.parse(judgment)
     if merge and (place := merge.stopped_at.get("place")):
         return f"the rebase conflicts at {_shorten_reason(place)}"
     if merge and pull.merge.conflicts:
@@ -420,7 +420,7 @@ def _list_steps(report: Report) -> Iterator[NextStep]:
     if verdict.status is not Status.FAIL or report.pull.merge.conflicts:
         return
     failed = [seat for seat in culprits(verdict) if seat.judgment.reason != BASE_BROKEN]
-    commands = [RunFacts.of(seat.judgment).command for seat in failed]
+    commands = [RunFacts.parse(seat.judgment).command for seat in failed]
     if quoted := [f"`{command}`" for command in commands if command]:
         yield NextStep(f"Reproduce it with {' and '.join(quoted)}.")
 
@@ -440,7 +440,7 @@ def _suggest_exemption(words: str, paths: Sequence[str]) -> NextStep:
 
 
 def _list_remedies(report: Report, judgment: Judgment) -> Iterator[NextStep]:
-    facts, step = RemedyFacts.of(judgment), _STEPS.get(judgment.reason or judgment.label or "")
+    facts, step = RemedyFacts.parse(judgment), _STEPS.get(judgment.reason or judgment.label or "")
     snippet = facts.snippet
     if snippet and snippet.where == "a comment" and not report.answers_commands:
         snippet = None
@@ -448,7 +448,7 @@ def _list_remedies(report: Report, judgment: Judgment) -> Iterator[NextStep]:
         words = facts.remedy.strip() or (step.words if step else "Paste this")
         words = words[:1].upper() + words[1:]
         yield NextStep(words if words[-1] in ".!?" else f"{words}.", snippet)
-    elif report.pull.merge.conflicts and MergeFacts.of(judgment):
+    elif report.pull.merge.conflicts and MergeFacts.parse(judgment):
         base = printable(report.pull.base.ref)
         words = f"Merge `{base}` into the branch, or rebase onto it, and resolve the conflicts."
         yield NextStep(words)

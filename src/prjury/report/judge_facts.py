@@ -51,7 +51,7 @@ class JudgmentFacts(Facts, frozen=True):
     """Facts of any judgment."""
 
     @classmethod
-    def of(cls, judgment: Judgment) -> Self:
+    def parse(cls, judgment: Judgment) -> Self:
         return cls.from_metadata(judgment.metadata)
 
 
@@ -95,7 +95,7 @@ class GeneralFacts(JudgmentFacts, frozen=True):
     question: str = ""
 
     @classmethod
-    def of(cls, judgment: Judgment) -> Self:
+    def parse(cls, judgment: Judgment) -> Self:
         facts = cls.from_metadata(judgment.metadata)
         runs = _find_mapping(judgment.metadata, "repeated")
         if not runs:
@@ -131,7 +131,7 @@ class AgentFacts(JudgmentFacts, frozen=True):
     tools: tuple[dict[str, str], ...] = ()
 
     @classmethod
-    def of(cls, judgment: Judgment) -> Self:
+    def parse(cls, judgment: Judgment) -> Self:
         return cls.of_result(_find_mapping(judgment.metadata, "agent"))
 
     @classmethod
@@ -160,7 +160,7 @@ class ScopeFacts(Facts, frozen=True):
     outside: tuple[LeftOut, ...] | None = None
 
     @classmethod
-    def of(cls, judgment: Judgment) -> Self | None:
+    def parse(cls, judgment: Judgment) -> Self | None:
         scope = judgment.metadata.get("scope")
         return cls.from_metadata(scope) if isinstance(scope, Mapping) else None
 
@@ -181,7 +181,7 @@ class RunFacts(JudgmentFacts, frozen=True):
     elsewhere: bool = False
 
     @classmethod
-    def of(cls, judgment: Judgment) -> Self:
+    def parse(cls, judgment: Judgment) -> Self:
         data = judgment.metadata
         origin, builds = data.get("from"), data.get("builds")
         entries = [data, *(builds if isinstance(builds, list | tuple) else ())]
@@ -222,7 +222,7 @@ class KindFacts(Facts, frozen=True, omit_defaults=True):
     KIND: ClassVar = ""
 
     @classmethod
-    def of(cls, judgment: Judgment) -> Self | None:
+    def parse(cls, judgment: Judgment) -> Self | None:
         data = judgment.metadata
         return cls.from_metadata(data) if data.get("facts") == cls.KIND else None
 
@@ -303,7 +303,7 @@ class PatternFacts(JudgmentFacts, frozen=True):
     suppressions: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, judgment: Judgment) -> Self:
+    def parse(cls, judgment: Judgment) -> Self:
         facts = cls.from_metadata(judgment.metadata)
         if judgment.metadata.get("silencing") is not False:
             return facts
@@ -351,7 +351,7 @@ class PanelFacts(JudgmentFacts, frozen=True, rename={"seats": "panel", "setup": 
     cost: Cost = field(name="usage", default=NO_COST)
 
     @classmethod
-    def of(cls, judgment: Judgment) -> Self:
+    def parse(cls, judgment: Judgment) -> Self:
         data = judgment.metadata
         confirmed = _find_mapping(data, "review").get("confirmed", 0)
         data = {**data, "confirmed": confirmed}

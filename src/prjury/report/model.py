@@ -206,7 +206,7 @@ class Recovery(Struct, frozen=True):
         return sum(costs) if costs else None
 
     @property
-    def words(self) -> str:
+    def outcome_sentence(self) -> str:
         count = len(self.rounds)
         rounds = f"{count} round{'' if count == 1 else 's'}"
         cost = "" if self.usd is None else f", ${self.usd:.2f}"

@@ -235,7 +235,7 @@ class Redactor:
     def _find_secrets(self, text: str) -> Iterator[_Find]:
         yield from _find_secret_shapes(text, _to_lower(text), _PHRASE_SHAPES)
         yield from self._tokens(text)
-        joined, pieces = _join_wrapped(text)
+        joined, pieces = _join_wrapped_lines(text)
         if pieces is None:
             return
         for find in self._tokens(joined):
@@ -281,7 +281,7 @@ def _list_encodings(value: str) -> Iterator[str]:
             yield encode(b"\0" * offset + raw).decode()[first:last]
 
 
-def _join_wrapped(text: str) -> tuple[str, Pieces | None]:
+def _join_wrapped_lines(text: str) -> tuple[str, Pieces | None]:
     spans, start = [], 0
     for match in _WRAP.finditer(text):
         spans.append((start, match.end() - 1))

@@ -34,7 +34,7 @@ from prjury.report.finding_view import (
 from prjury.report.findings import (
     SeatOutcome,
     Weight,
-    explain_suppression,
+    explain_how_to_suppress,
     findings,
     group_findings,
     seat_outcomes,
@@ -67,20 +67,20 @@ def rows(report: Report) -> tuple[TableRow, ...]:
     return tuple(row for tier in report.tiers for row in _tier_rows(report, tier, reasons))
 
 
-def limit_rows(every: Sequence[TableRow], most: int) -> tuple[TableRow, ...]:
+def gather_least_important_rows(rows: Sequence[TableRow], most: int) -> tuple[TableRow, ...]:
     """The rows, with the least important ones gathered into one where there are too many."""
-    if len(every) <= most:
-        return tuple(every)
+    if len(rows) <= most:
+        return tuple(rows)
     by_rank = sorted(
-        range(len(every)), key=lambda at: (wording.RANKS.index(every[at].outcome.color), at)
+        range(len(rows)), key=lambda at: (wording.RANKS.index(rows[at].outcome.color), at)
     )
     shown = sorted(by_rank[: most - 1])
-    rest = [every[at] for at in by_rank[most - 1 :]]
+    rest = [rows[at] for at in by_rank[most - 1 :]]
     counts = Counter(row.outcome.word for row in rest)
     words = wording.join_words([f"{count} {word}" for word, count in counts.items()], most=5)
     tiers = wording.join_words(list(dict.fromkeys(row.tier for row in rest)))
     gathered = TableRow(tiers, wording.pluralize(len(rest), "more judge"), rest[0].outcome, words)
-    return (*(every[at] for at in shown), gathered)
+    return (*(rows[at] for at in shown), gathered)
 
 
 _NOT_NEEDED = "not run: the branch conflicts with its base"
@@ -102,7 +102,7 @@ def _tier_rows(report: Report, tier: TierReport, reasons: AbstractSet[str]) -> I
 
 def _make_row(attempt: TierAttempt, ballot: Ballot, reasons: AbstractSet[str]) -> TableRow:
     judgment, name = ballot.judgment, ballot.judge
-    subject = wording.first_line(GeneralFacts.of(judgment).subject)
+    subject = wording.first_line(GeneralFacts.parse(judgment).subject)
     outcome, words = wording.describe_outcome(judgment, attempt), _describe_row(judgment, reasons)
     if subject and subject not in words:
         name = subject if subject.startswith(name) else f"{name}: {subject}"
@@ -155,7 +155,7 @@ def page(report: Report, redact: Redact = BY_SHAPE, run: str | None = None) -> V
     unread = () if report.pull.merge.conflicts else report.coverage.not_checked
     gate, artifacts = find_help_url(report), links.to_artifacts(run)
     seats = seat_outcomes(verdict)
-    logs = tuple(dict.fromkeys(log for seat in seats for log in RunFacts.of(seat.judgment).logs))
+    logs = tuple(dict.fromkeys(log for seat in seats for log in RunFacts.parse(seat.judgment).logs))
     return View(
         **_view_findings(report, links),
         has_commands=report.pull.number is not None and report.answers_commands,
@@ -172,7 +172,7 @@ def page(report: Report, redact: Redact = BY_SHAPE, run: str | None = None) -> V
         why=tuple(View(who=who or None, words=words) for who, words in explain_verdict(report)),
         judged=wording.describe_judged_share(report.coverage),
         rows=every_row,
-        few_rows=limit_rows(every_row, _FEW_ROWS),
+        few_rows=gather_least_important_rows(every_row, _FEW_ROWS),
         tiers=tuple(_view_tier(tier, every_row) for tier in report.tiers),
         not_checked=_group_unread(unread),
         not_checked_count=len(unread),
@@ -224,7 +224,7 @@ def _view_findings(report: Report, links: Links) -> dict[str, Any]:
             View(rule=rule.rule, words=rule.words, url=rule_url(rule.rule))
             for rule in rules.values()
         ),
-        "how_to": explain_suppression(tuple(rules.values())) if rules else None,
+        "how_to": explain_how_to_suppress(tuple(rules.values())) if rules else None,
         "judges": tuple(
             _view_judge(seat, links, by_check) for seat in seat_outcomes(report.verdict)
         ),
@@ -232,7 +232,7 @@ def _view_findings(report: Report, links: Links) -> dict[str, Any]:
 
 
 def make_seats_view(judgment: Judgment) -> View | None:
-    seats = PanelFacts.of(judgment).seats
+    seats = PanelFacts.parse(judgment).seats
     if not seats:
         return None
     criteria = tuple(dict.fromkeys(name for seat in seats for name in seat.criteria))
@@ -257,7 +257,7 @@ def _view_judge(seat: SeatOutcome, links: Links, reported: Collection[int]) -> V
         source=join_source(seat.attempt.name, seat.ballot.judge),
         outcome=wording.describe_outcome(judgment, seat.attempt),
         reasoning=judgment.reasoning,
-        question=GeneralFacts.of(judgment).question or None,
+        question=GeneralFacts.parse(judgment).question or None,
         facts=tuple(wording.list_facts(seat.ballot)),
         checks=tuple(
             view_check(check, links.to(check.location) if check.location else None)

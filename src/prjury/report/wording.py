@@ -132,9 +132,9 @@ def list_facts(ballot: Ballot) -> Iterator[str]:
         yield f"score {score:.2f}"
     if ballot.weight != 1:
         yield f"weight {ballot.weight:g}"
-    if runs := GeneralFacts.of(judgment).repeated:
+    if runs := GeneralFacts.parse(judgment).repeated:
         yield runs
-    panel = PanelFacts.of(judgment)
+    panel = PanelFacts.parse(judgment)
     if len(panel.models) == 1:
         yield f"model `{panel.models[0]}`"
     if (time := duration(ballot.elapsed_ms)) != "0 s":
@@ -142,7 +142,7 @@ def list_facts(ballot: Ballot) -> Iterator[str]:
 
 
 def find_tests(judgment: Judgment) -> TestFacts | None:
-    build = BuildFacts.of(judgment)
+    build = BuildFacts.parse(judgment)
     return build.tests if build else None
 
 
@@ -176,7 +176,7 @@ def footer(report: Report) -> tuple[str, ...]:
 def _describe_agents(report: Report) -> Iterator[str]:
     voices = seat_outcomes(report.verdict)
     agents = (v for v in voices if v.ballot.type is JudgeType.AGENT and v.judgment.label is None)
-    costs = [AgentFacts.of(voice.judgment).usd for voice in agents]
+    costs = [AgentFacts.parse(voice.judgment).usd for voice in agents]
     costs += [each.usd for each in report.recovery.rounds] if report.recovery else []
     if costs:
         amounts = [cost for cost in costs if cost is not None]
@@ -188,7 +188,7 @@ def _describe_cost(report: Report) -> Iterator[str]:
     cost = report.cost
     if not cost.llm_calls and not cost.cached_calls:
         return
-    panels = (PanelFacts.of(voice.judgment) for voice in seat_outcomes(report.verdict))
+    panels = (PanelFacts.parse(voice.judgment) for voice in seat_outcomes(report.verdict))
     models = list(dict.fromkeys(model for panel in panels for model in panel.models))
     yield from (f"`{model}`" for model in models[:3])
     if len(models) > 3:  # noqa: PLR2004 - as above
@@ -216,7 +216,7 @@ def _describe_origin(report: Report) -> Iterator[str]:
 
 
 def _ran_here(voice: SeatOutcome) -> bool:
-    run = RunFacts.of(voice.judgment)
+    run = RunFacts.parse(voice.judgment)
     ran = run.exit_code is not None or (
         run.command is not None and voice.judgment.status in {Status.PASS, Status.FAIL}
     )

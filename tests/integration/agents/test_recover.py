@@ -151,4 +151,4 @@ def test_a_build_that_names_no_failure_is_not_repaired(tmp_path: Path) -> None:
     wanted = {"tiers": [tier], "fix": {"enabled": True, "command": "true"}}
     recovery = recovery_of(review(repository(tmp_path), wanted))
     assert (recovery.outcome, recovery.rounds) == ("not_tried", ())
-    assert "names no failure" in recovery.words
+    assert "names no failure" in recovery.outcome_sentence

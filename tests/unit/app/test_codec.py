@@ -27,7 +27,7 @@ from prjury.app.evidence import (
 from prjury.app.registry import SeatPosition, Unwanted
 from prjury.errors import CannotJudgeError, SourceError
 from prjury.jury.judge import JudgeType
-from prjury.policy.load import Policy, default_policy, read_policy
+from prjury.policy.load import Policy, default_policy, parse_policy
 from prjury.ports.types import TreeEntry
 from prjury.report.model import Backport, Cost
 from prjury.snapshot.model import (
@@ -179,7 +179,7 @@ POLICIES = [
 
 @pytest.mark.parametrize("text", POLICIES)
 def test_a_policy_comes_back_with_its_hash(text: str) -> None:
-    policy = read_policy(text, f"base:{PULL.base.sha}:x", commit=PULL.base.sha)
+    policy = parse_policy(text, f"base:{PULL.base.sha}:x", commit=PULL.base.sha)
     found = evidence_from_text(evidence_to_text(some(policy=policy)).encode())
     assert isinstance(found, StageEvidence)
     assert found.policy.hash == policy.hash

@@ -10,7 +10,7 @@ import prjury
 from prjury.app.composition import model_ports
 from prjury.app.registry import VOTING, try_models
 from prjury.errors import ConfigError
-from prjury.policy.load import read_policy
+from prjury.policy.load import parse_policy
 from prjury.policy.options import VotingEntry
 from prjury.policy.schema import Config
 
@@ -23,7 +23,7 @@ tiers:
 
 
 def config(text: str) -> Config:
-    return read_policy(f"version: 1\n{text}\n", "file:x", shown_name="x").config
+    return parse_policy(f"version: 1\n{text}\n", "file:x", shown_name="x").config
 
 
 @pytest.mark.parametrize(

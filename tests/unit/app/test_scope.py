@@ -5,7 +5,7 @@ import pytest
 from fakes.llm import pull
 from prjury.app.steps import list_tiers_judging_no_path
 from prjury.errors import ConfigError
-from prjury.policy.load import read_policy
+from prjury.policy.load import parse_policy
 from prjury.snapshot.model import FileChange, FileKind, FileStatus
 
 TIERS = """
@@ -37,16 +37,16 @@ def changed(path: str, old: str | None = None) -> FileChange:
     ids=["docs", "anywhere", "the first entry counts", "and code", "moved out of code", "nothing"],
 )
 def test_tiers_that_judge_no_changed_path(files: list[FileChange], aside: set[str]) -> None:
-    config = read_policy(f"version: 1{TIERS}", "here").config
+    config = parse_policy(f"version: 1{TIERS}", "here").config
     assert set(list_tiers_judging_no_path(config, pull(*files))) == aside
 
 
 def test_without_paths_every_tier_judges_everything() -> None:
-    config = read_policy("version: 1", "here").config
+    config = parse_policy("version: 1", "here").config
     assert list_tiers_judging_no_path(config, pull(changed("docs/a.rst"))) == ()
 
 
 def test_a_tier_that_there_is_not_is_refused() -> None:
     text = 'version: 1\npaths: [{match: ["*.md"], tiers: [docs]}]\n'
     with pytest.raises(ConfigError, match="there is no tier docs, only build, version-patterns"):
-        read_policy(text, "here")
+        parse_policy(text, "here")

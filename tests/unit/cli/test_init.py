@@ -19,7 +19,7 @@ from prjury.app.setup_steps import PINS
 from prjury.cli.init import init
 from prjury.cli.output import Terminal
 from prjury.errors import PrJuryError, SourceError, UsageError
-from prjury.policy.load import read_policy
+from prjury.policy.load import parse_policy
 from prjury.policy.yaml_reader import read_yaml
 
 ACTION = "octo/pr-jury@" + "0123456789" * 4
@@ -109,7 +109,7 @@ def test_with_the_ci_that_runs_already_its_checks_are_read(repository: Path) -> 
         "statuses": "read",
         "actions": "read",
     }
-    config = read_policy(written[".github/prjury.yml"], "the new file").config
+    config = parse_policy(written[".github/prjury.yml"], "the new file").config
     assert [one.from_ for one in list_build_options(config)] == ["checks"]
     with pytest.raises(UsageError, match="contradict each other"):
         run(repository, from_ci=True, forks=True)

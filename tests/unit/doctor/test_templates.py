@@ -14,7 +14,7 @@ import yaml
 from prjury.action.job import ALLOWED, INPUTS
 from prjury.cli.init import Situation, render_files
 from prjury.policy import POLICY_PATH
-from prjury.policy.load import default_policy, json_schema, read_policy
+from prjury.policy.load import default_policy, json_schema, parse_policy
 
 ROOT = Path(__file__).resolve().parents[3]
 EXAMPLES = ROOT / ".github" / "workflows" / "examples"
@@ -158,5 +158,5 @@ def test_the_policy_that_init_writes_is_short_and_the_default_one() -> None:
         text = render_files(Situation(), from_checks=from_checks)[POLICY_PATH]
         assert len(text.splitlines()) <= 10
         assert text.startswith("# yaml-language-server: $schema=")
-        written = read_policy(text, "file:policy.yml")
+        written = parse_policy(text, "file:policy.yml")
         assert (written.hash == default_policy().hash) is not from_checks

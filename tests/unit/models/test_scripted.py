@@ -116,7 +116,7 @@ def test_it_answers_a_judge_with_its_tokens_and_price(tmp_path: Path) -> None:
     assert judgment.status is Status.PASS
     usage = {"llm_calls": 1, "input_tokens": 9, "output_tokens": 2, "usd": 0.5}
     assert judgment.metadata["usage"] == usage
-    assert PanelFacts.of(judgment).cost == Cost(1, 0, 9, 2, 0.5)
+    assert PanelFacts.parse(judgment).cost == Cost(1, 0, 9, 2, 0.5)
 
 
 def test_each_member_of_a_jury_has_its_own(tmp_path: Path) -> None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from prjury.errors import ConfigError
-from prjury.policy.load import json_schema, read_policy
+from prjury.policy.load import json_schema, parse_policy
 from prjury.policy.schema import BackportConfig, OpenConfig
 
 
 def section(text: str) -> BackportConfig:
-    return read_policy(f"version: 1\nbackport:\n  {text}\n", "f.yml").config.backport
+    return parse_policy(f"version: 1\nbackport:\n  {text}\n", "f.yml").config.backport
 
 
 def test_without_a_word_the_newest_branches_are_judged_and_nothing_is_opened() -> None:

@@ -11,7 +11,7 @@ from fakes.repository import BASE, FakeRepository, pull_between
 from prjury.app.policy_in_force import policy_in_force
 from prjury.errors import ConfigError
 from prjury.policy import POLICY_PATH
-from prjury.policy.load import Policy, make_config, read_policy
+from prjury.policy.load import Policy, make_config, parse_policy
 from prjury.snapshot.model import Side
 
 POLICY = """\
@@ -58,9 +58,9 @@ def test_the_first_case_that_names_the_branch(
 
 
 def test_cases_survive_being_written_and_read() -> None:
-    policy = read_policy(POLICY, "x")
-    again = make_config(dict(policy.resolved))
-    assert Policy(again, "").adapt_to("release/1").config == policy.adapt_to("release/1").config
+    policy = parse_policy(POLICY, "x")
+    again = Policy(make_config(dict(policy.resolved)), "")
+    assert again.apply_first_case("release/1").config == policy.apply_first_case("release/1").config
 
 
 @pytest.mark.parametrize(
@@ -77,5 +77,5 @@ def test_cases_survive_being_written_and_read() -> None:
 def test_what_is_refused(case: str, words: str) -> None:
     text = f"tiers: [{{name: t, policy: final_tier, judges: [merge], when: [{case}]}}]"
     with pytest.raises(ConfigError) as refused:
-        read_policy(text, "x")
+        parse_policy(text, "x")
     assert words in str(refused.value)

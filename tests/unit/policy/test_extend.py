@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from prjury.errors import ConfigError
-from prjury.policy.load import Policy, make_config, read_policy
+from prjury.policy.load import Policy, make_config, parse_policy
 
 
 def read(text: str) -> Policy:
-    return read_policy(f"version: 1\n{text}\n", "f.yml")
+    return parse_policy(f"version: 1\n{text}\n", "f.yml")
 
 
 def seats(text: str) -> dict[str, list[str]]:

@@ -9,7 +9,7 @@ import jsonschema
 import pytest
 
 from prjury.errors import ConfigError, ExitCode
-from prjury.policy.load import default_policy, json_schema, read_policy
+from prjury.policy.load import default_policy, json_schema, parse_policy
 from prjury.policy.yaml_reader import read_yaml
 
 DOCUMENTED = """
@@ -76,7 +76,7 @@ def with_voting(voting: str) -> str:
 
 def refusal(text: str) -> str:
     with pytest.raises(ConfigError) as caught:
-        read_policy(text, "base:1234:f.yml", shown_name="f.yml")
+        parse_policy(text, "base:1234:f.yml", shown_name="f.yml")
     assert caught.value.exit_code is ExitCode.USAGE
     return str(caught.value).removesuffix(".")
 
@@ -91,8 +91,8 @@ def flat(value: Any, path: str = "") -> dict[str, Any]:
 
 
 def test_the_documented_defaults_are_the_defaults() -> None:
-    assert read_policy(DOCUMENTED, "x").resolved == default_policy().resolved
-    assert read_policy(DOCUMENTED, "x").hash == default_policy().hash
+    assert parse_policy(DOCUMENTED, "x").resolved == default_policy().resolved
+    assert parse_policy(DOCUMENTED, "x").hash == default_policy().hash
 
 
 def test_what_the_documentation_says_is_what_is_resolved() -> None:
@@ -121,7 +121,7 @@ BUILD = "build: {command: {test: make check}}\n"
 
 
 def commands(text: str) -> list[Any]:
-    tiers = read_policy(text, "x").resolved["tiers"]
+    tiers = parse_policy(text, "x").resolved["tiers"]
     judges = [judge for tier in tiers for judge in tier["judges"] if "build" in judge]
     return [judge["build"]["command"] for judge in judges]
 
@@ -152,15 +152,15 @@ def test_a_build_may_have_a_long_command(form: str) -> None:
 
 @pytest.mark.parametrize("text", ["", "# nothing here\n", "{}", "version: 1"])
 def test_an_empty_policy_is_the_default_one(text: str) -> None:
-    assert read_policy(text, "x").hash == default_policy().hash
+    assert parse_policy(text, "x").hash == default_policy().hash
 
 
 def test_the_hash_changes_with_the_policy_and_not_with_its_spelling() -> None:
-    one = read_policy("gate: {coverage_floor: 0.5}", "x")
+    one = parse_policy("gate: {coverage_floor: 0.5}", "x")
 
     assert one.hash != default_policy().hash
-    assert one.hash == read_policy("gate:\n  coverage_floor: 0.50  # half\n", "y").hash
-    assert read_policy("limits: {wall: 45m}", "x").hash == default_policy().hash
+    assert one.hash == parse_policy("gate:\n  coverage_floor: 0.50  # half\n", "y").hash
+    assert parse_policy("limits: {wall: 45m}", "x").hash == default_policy().hash
 
 
 @pytest.mark.parametrize(
@@ -342,7 +342,7 @@ def test_long_values_are_cut() -> None:
     ],
 )
 def test_the_json_schema_takes_what_the_reader_takes(text: str) -> None:
-    read_policy(text, "x")
+    parse_policy(text, "x")
 
     jsonschema.validate(
         read_yaml(text, "x").value, json_schema(), cls=jsonschema.Draft202012Validator
@@ -402,7 +402,7 @@ def test_a_glob_that_no_path_matches_is_refused(glob: str) -> None:
 
 
 def test_exempt_globs_are_read_and_in_the_schema() -> None:
-    policy = read_policy("coverage: {exempt: ['*.min.js']}", "f.yml")
+    policy = parse_policy("coverage: {exempt: ['*.min.js']}", "f.yml")
     assert policy.config.coverage.exempt == ["*.min.js"]
     assert "exempt" in json_schema()["$defs"]["CoverageConfig"]["properties"]
 
@@ -413,9 +413,9 @@ def test_a_default_that_the_build_section_sets_is_set() -> None:
         "tiers: [{name: a, policy: reject_on_any_fail, judges: [build]}, {name: b, policy: "
         "final_tier, judges: [{coverage: {report: c.xml, minimum: 80}}]}]\n"
     )
-    usual = read_policy(f"version: 1\n{tiers}", "x").config.tiers[0].judges[0].build
+    usual = parse_policy(f"version: 1\n{tiers}", "x").config.tiers[0].judges[0].build
     said = f"version: 1\nbuild: {{affected: true}}\n{tiers}"
-    own = read_policy(said, "x").config.tiers[0].judges[0].build
+    own = parse_policy(said, "x").config.tiers[0].judges[0].build
     assert usual
     assert own
     assert (usual.affected, own.affected) == (False, True)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from prjury.errors import ConfigError
-from prjury.policy.load import json_schema, read_policy
+from prjury.policy.load import json_schema, parse_policy
 
 
 def labels(text: str) -> dict[str, str]:
-    policy = read_policy(f"version: 1\npublish:\n  labels: {text}\n", "f.yml")
+    policy = parse_policy(f"version: 1\npublish:\n  labels: {text}\n", "f.yml")
     return {str(key): name for key, name in policy.config.publish.labels.items()}
 
 

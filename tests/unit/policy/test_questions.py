@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from prjury.errors import ConfigError
-from prjury.policy.load import make_config, read_options, read_policy
+from prjury.policy.load import make_config, parse_policy, read_options
 from prjury.policy.tiers import PromptOptions, QualityOptions, QuestionOptions, SuitabilityOptions
 
 COMMIT = "a" * 40
@@ -14,7 +14,7 @@ OWN: dict[str, Any] = {"name": "units", "criteria": {"metric": "Is it metric?"},
 
 def judge_of(text: str, commit: str | None = None) -> Any:
     """The options of the one judge in a policy."""
-    policy = read_policy(
+    policy = parse_policy(
         f"tiers: [{{name: t, policy: final_tier, judges: [{text}]}}]", "policy", commit=commit
     )
     (entry,) = policy.config.tiers[0].judges

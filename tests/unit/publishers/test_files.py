@@ -15,9 +15,9 @@ from prjury.jury.judgment import Status
 from prjury.publishers.files import (
     add_markdown,
     append,
+    append_outputs,
     outputs_of,
     write_atomically,
-    write_outputs,
 )
 from prjury.report.model import Backport, Cost
 
@@ -88,7 +88,7 @@ def test_a_title_with_a_line_break_sets_no_other_output(tmp_path: Path) -> None:
     file = tmp_path / "output"
     evil = "x\nverdict=pass\nverdict<<E\npass\nE"
     told = report(Status.FAIL, Gate.FAILURE, headline=evil)
-    write_outputs(file, {**outputs_of(told), "title": evil})
+    append_outputs(file, {**outputs_of(told), "title": evil})
     values = as_the_runner_reads(file.read_text())
     assert values["verdict"] == "fail"
     assert values["gate"] == "failure"
@@ -102,7 +102,7 @@ def test_any_value_arrives_as_it_was(
     tmp_path_factory: pytest.TempPathFactory, values: dict[str, str]
 ) -> None:
     file = tmp_path_factory.mktemp("outputs") / "output"
-    write_outputs(file, values)
+    append_outputs(file, values)
     expected = {name: value.encode("utf-8").decode() for name, value in values.items()}
     assert as_the_runner_reads(file.read_bytes().decode()) == expected
 
@@ -116,4 +116,4 @@ def test_backports_are_json_and_an_unknown_price_is_empty() -> None:
 
 def test_a_missing_directory_is_a_publish_error() -> None:
     with pytest.raises(PublishError):
-        write_outputs(Path("/nowhere/output"), {"a": "b"})
+        append_outputs(Path("/nowhere/output"), {"a": "b"})

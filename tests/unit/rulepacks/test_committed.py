@@ -12,7 +12,7 @@ from fakes.shell import ScriptedShell
 from prjury.errors import ConfigError, SourceError
 from prjury.judges.patterns.judge import make
 from prjury.jury.judgment import Judgment, Status
-from prjury.policy.load import read_policy
+from prjury.policy.load import parse_policy
 from prjury.policy.options import PatternsOptions
 from prjury.ports import Ports
 from prjury.rulepacks.committed import load_committed
@@ -41,7 +41,7 @@ CASES = f"pack: house\ntests:\n  no-date:\n    code:\n      {CODE}"
 
 def options(path: str, commit: str | None = BASE) -> PatternsOptions:
     tier = f"{{name: a, policy: final_tier, judges: [{{patterns: {{paths: [{path!r}]}}}}]}}"
-    policy = read_policy(f"tiers: [{tier}]", "policy.yml", commit=commit)
+    policy = parse_policy(f"tiers: [{tier}]", "policy.yml", commit=commit)
     seated = policy.config.tiers[0].judges[0].patterns
     assert seated
     return seated

@@ -140,7 +140,7 @@ class TreeBuildJudge:
             KeptReports.of(context).take(run, self.options)
             self.outcomes.append((plan, run))
             judgments.append(decide(compare(plan, run, paths, self.options, changed)))
-        logs = (log for judgment in judgments for log in RunFacts.of(judgment).logs)
+        logs = (log for judgment in judgments for log in RunFacts.parse(judgment).logs)
         builder.forget_logs(but=frozenset(logs))
         return judgments
 
@@ -220,13 +220,13 @@ def _refuse_missing_tools(plan: BuildPlan) -> None:
 
 
 def _add_facts(judgment: Judgment, **more: object) -> Judgment:
-    facts = replace(BuildFacts.of(judgment) or BuildFacts(), **more)
+    facts = replace(BuildFacts.parse(judgment) or BuildFacts(), **more)
     return judgment.with_metadata(**facts.to_metadata())
 
 
 def _name_edited_tests(judgment: Judgment, pull: PullRequest) -> Judgment:
     """The judgment with edited test files among its test settings, if no test result is seen."""
-    facts = BuildFacts.of(judgment)
+    facts = BuildFacts.parse(judgment)
     if facts is None or not facts.test_files:
         return judgment
     edited = (file for file in pull.files if file.status is not FileStatus.ADDED)

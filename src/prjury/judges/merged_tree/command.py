@@ -69,7 +69,7 @@ class MergedTreeCommand:
         KeptReports.of(context).take(comparison.run, options)
         self.outcomes.append((comparison.plan, comparison.run))
         judgment = self.decide(comparison)
-        builder.forget_logs(but=frozenset(RunFacts.of(judgment).logs))
+        builder.forget_logs(but=frozenset(RunFacts.parse(judgment).logs))
         return judgment
 
     def _read_evidence(self, _tree: str, context: PullRequestContext) -> Judgment:

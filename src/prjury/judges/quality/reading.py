@@ -204,7 +204,7 @@ def _describe_ballots(ballots: Sequence[Ballot]) -> Iterator[str]:
         judgment = ballot.judgment
         if ballot.type is not JudgeType.DETERMINISTIC or judgment.label == NOT_APPLICABLE:
             continue
-        words, build = judgment.reasoning, BuildFacts.of(judgment)
+        words, build = judgment.reasoning, BuildFacts.parse(judgment)
         if build and (tests := build.tests):
             failed = f"{tests.failed} failed" if tests.failed else "none failed"
             vanished = f", {tests.vanished} no longer run" if tests.vanished else ""

@@ -157,7 +157,7 @@ def withhold_pass(judgment: Judgment, because: str, label: str) -> Judgment:
     """Return an approval as an abstention that has read nothing; any other judgment as it is."""
     if judgment.status is not Status.PASS:
         return judgment
-    scope = ScopeFacts.of(judgment) or ScopeFacts()
+    scope = ScopeFacts.parse(judgment) or ScopeFacts()
     unread = (*(LeftOut(path, f"no answer: {label}") for path in scope.read), *scope.unread)
     facts = {"reason": label, **ScopeFacts(unread=unread).to_metadata()}
     metadata = {**judgment.metadata, **facts}

@@ -314,7 +314,7 @@ class BuildJudge(WorkspaceJudge):
             goal_plan = with_goals(plan, self.goals) if self.goals else plan
             judgments.append(judge_plan(goal_plan, partial(run, goal_plan), paths, options))
         judgment = combine_judgments(judgments, builds.notes)
-        builder.forget_logs(but=frozenset(RunFacts.of(judgment).logs))
+        builder.forget_logs(but=frozenset(RunFacts.parse(judgment).logs))
         return judgment
 
     def _judge_unbuilt(self, paths: Iterable[str], notes: Sequence[str]) -> Judgment:

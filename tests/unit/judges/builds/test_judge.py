@@ -16,7 +16,7 @@ from prjury.judges.context import PullRequestContext
 from prjury.jury.judge import JudgeType, ask, type_of
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.voting import is_benign
-from prjury.policy.load import read_options, read_policy
+from prjury.policy.load import parse_policy, read_options
 from prjury.policy.tiers import BuildOptions
 from prjury.ports import Ports
 from prjury.report.findings import select_checks
@@ -107,7 +107,7 @@ def test_no_build_system_asks_for_a_human(source: str, command: str) -> None:
     assert f"in the tree for {source}" in judgment.reasoning
     assert "--no-build" in judgment.reasoning
     pasted = judgment.reasoning.split("`")[1]
-    assert read_policy(pasted, "x").config.build.options.command == command
+    assert parse_policy(pasted, "x").config.build.options.command == command
 
 
 @pytest.mark.parametrize(

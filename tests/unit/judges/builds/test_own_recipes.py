@@ -9,7 +9,7 @@ from fakes.trees import TreeRepository
 from prjury.errors import ConfigError
 from prjury.judges.builds.planner import detect_builds
 from prjury.judges.builds.systems.recipes import read_own_recipes
-from prjury.policy.load import read_policy
+from prjury.policy.load import parse_policy
 from prjury.policy.tiers import BuildOptions
 
 WAF = "name: waf\ntitle: Waf\ndetect: [{file: wscript}]\ncovers: [.c]\ntest: ./waf test\n"
@@ -17,7 +17,7 @@ WAF = "name: waf\ntitle: Waf\ndetect: [{file: wscript}]\ncovers: [.c]\ntest: ./w
 
 def options(*paths: str) -> BuildOptions:
     text = f"build: {{recipes: [{', '.join(paths)}]}}"
-    config = read_policy(text, "policy.yml", commit="base").config
+    config = parse_policy(text, "policy.yml", commit="base").config
     return next(entry.build for tier in config.tiers for entry in tier.judges if entry.build)
 
 

@@ -280,7 +280,7 @@ def test_the_verdict_of_the_judge() -> None:
 
     assert judgment.status is Status.FAIL
     assert judgment.reasoning.startswith("a.py:1 does not parse: invalid syntax, and 1 more file")
-    assert MergeFacts.of(judgment) == MergeFacts({}, (LeftOut("c.c", "why"),))
+    assert MergeFacts.parse(judgment) == MergeFacts({}, (LeftOut("c.c", "why"),))
     hint = [Check.bad("parses", "x", severity="hint")]
     assert decide(clean, merging, syntax=hint).status is Status.PASS
     conflict = Conflict("f.py", ConflictType.CONTENT, mechanical=False, reason="why")
