@@ -26,8 +26,8 @@ from prjury.sandbox.caches import copy_caches, find_credential_files
 from prjury.sandbox.environment import (
     filter_environment,
     limit_java,
-    prepare_writable_places,
-    redirect_caches,
+    make_caches_and_list_writable,
+    make_home_variables,
     withheld,
 )
 from prjury.sandbox.launcher import Request
@@ -101,11 +101,11 @@ class ContainedShell:
             for name in {"HOME", "TMPDIR"} - env.keys():
                 env[name] = str(stack.enter_context(self._register_scratch(scratch())))
             own_home = self._find_scratch(env["HOME"]) is not None
-            self._copy_credentials(env["HOME"])
+            self._copy_credentials_once(env["HOME"])
             request: Request = {
                 "argv": list(argv),
                 "directory": str(command.directory),
-                "env": {**env, **(redirect_caches(env) if self._copies and own_home else {})},
+                "env": {**env, **(make_home_variables(env) if self._copies and own_home else {})},
                 "limit": command.output_limit,
                 "network": self._network,
                 "walls": stack.enter_context(self._make_walls(command, env)),
@@ -137,7 +137,7 @@ class ContainedShell:
             if home and layered:
                 home.layers.release()
 
-    def _copy_credentials(self, home: str) -> None:
+    def _copy_credentials_once(self, home: str) -> None:
         place = self._find_scratch(home)
         if place and (home, "lent") not in place.filled:
             place.filled.add((home, "lent"))
@@ -151,7 +151,7 @@ class ContainedShell:
     def _reach(self) -> Reach:
         environment = self.environment()
         lent = frozenset(map(str, find_credential_files(self._environ, self.lent)))
-        places = prepare_writable_places(environment)
+        places = make_caches_and_list_writable(environment)
         return Reach(self._environ, environment, places, self._hidden, lent)
 
     @functools.cached_property

@@ -131,7 +131,7 @@ def filter_environment(
     }
 
 
-def prepare_writable_places(variables: Mapping[str, str]) -> list[str]:
+def make_caches_and_list_writable(variables: Mapping[str, str]) -> list[str]:
     """Return the outermost places of the operator into which tools would write, mounts excepted."""
     for name in _CACHE_PLACES.keys() & variables.keys():
         with suppress(OSError):
@@ -150,7 +150,7 @@ def prepare_writable_places(variables: Mapping[str, str]) -> list[str]:
     return outermost
 
 
-def redirect_caches(env: Mapping[str, str]) -> dict[str, str]:
+def make_home_variables(env: Mapping[str, str]) -> dict[str, str]:
     """Return variables by which tools, and Java by its options, keep in HOME what they write."""
     home = env["HOME"]
     places = {name: f"{home}/{below}" for name, below in _CACHE_PLACES.items() if name not in env}

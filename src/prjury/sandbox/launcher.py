@@ -62,10 +62,10 @@ class Request(TypedDict):
 
 def main() -> None:
     """Serve the socket whose number is the last argument."""
-    serve(socket.socket(fileno=int(sys.argv[-1])))
+    serve_until_closed(socket.socket(fileno=int(sys.argv[-1])))
 
 
-def serve(channel: socket.socket) -> None:
+def serve_until_closed(channel: socket.socket) -> None:
     """Fork a launcher for each request until the other end is closed."""
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # launchers are not waited for
     while True:
@@ -247,7 +247,7 @@ def _fork_program(request: Request) -> tuple[int, int, str]:
     failure, failing = os.pipe()
     pid = os.fork()
     if pid == 0:
-        _execute_program(request, printing, failing)
+        _execute_program_or_exit(request, printing, failing)
     os.close(printing)
     os.close(failing)
     words = os.read(failure, 64).decode()
@@ -257,7 +257,7 @@ def _fork_program(request: Request) -> tuple[int, int, str]:
     return pid, output, words
 
 
-def _execute_program(request: Request, output_fd: int, failure_fd: int) -> None:
+def _execute_program_or_exit(request: Request, output_fd: int, failure_fd: int) -> None:
     step = "bare"
     try:
         os.setsid()
@@ -274,7 +274,7 @@ def _execute_program(request: Request, output_fd: int, failure_fd: int) -> None:
             step = "bare"
             drop_capabilities() if request["walls"] is None else confine_process(request["walls"])
         if not request["argv"]:
-            os.write(failure_fd, f"walls {_probe_landlock_version(request['directory'])}".encode())
+            os.write(failure_fd, f"walls {_test_walls_for_version(request['directory'])}".encode())
             return
         step = "exec"
         os.chdir(request["directory"])
@@ -285,7 +285,7 @@ def _execute_program(request: Request, output_fd: int, failure_fd: int) -> None:
         os._exit(127)
 
 
-def _probe_landlock_version(outside: str) -> int:
+def _test_walls_for_version(outside: str) -> int:
     """Landlock's version; 0 if a file outside can be written, or the launcher be signalled."""
     version = landlock_version()
     with contextlib.suppress(PermissionError, FileNotFoundError):

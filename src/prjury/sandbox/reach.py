@@ -187,12 +187,12 @@ def probe_kernel() -> Powers:
         outside.touch()
         reach = Reach({}, {}, [str(lower)])
         for place in (sides, None):
-            if version := _probe_abi(reach.prepare_walls([own], (), place, layered=True), outside):
+            if version := _try_walls(reach.prepare_walls([own], (), place, layered=True), outside):
                 return Powers(version, place is not None)
     return Powers()
 
 
-def _probe_abi(walls: Walls, outside: Path) -> int:
+def _try_walls(walls: Walls, outside: Path) -> int:
     probe = Request(argv=[], directory=str(outside), env={}, limit=0, network=True, walls=walls)
     with tempfile.TemporaryFile() as log, contextlib.suppress(CannotJudgeError):
         running = launch(probe, log.fileno())

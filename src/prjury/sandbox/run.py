@@ -140,7 +140,7 @@ class ProcessRun:
             interrupt = functools.partial(self._interrupt, running)
             atexit.register(interrupt)  # a daemon thread is not unwound when the interpreter ends
             try:
-                self._wait(running, deadline, LastLine(output, progress))
+                self._supervise(running, deadline, LastLine(output, progress))
             finally:
                 atexit.unregister(interrupt)
                 self._end_launcher(running)
@@ -154,7 +154,7 @@ class ProcessRun:
         exit_code = number if word == "exit" else _KILLED
         return Completed(exit_code, path, time.monotonic() - started, self.stopped)
 
-    def _wait(self, running: RunningLauncher, deadline: Deadline, last_line: LastLine) -> None:
+    def _supervise(self, running: RunningLauncher, deadline: Deadline, last_line: LastLine) -> None:
         """Wait until the launcher has sent its message, died, or has to be given up."""
         usage = Usage(running.pid, self.scratches, self.limits)
         while not self.outcome and not running.gone:

@@ -15,7 +15,7 @@ import pytest
 from fakes.maven import SHOP, coordinates, modules, parent_pom, pom, profile, project, without
 from fakes.roots import plans_of, root_of, touching
 from prjury.judges.builds.plan import BuildPlan
-from prjury.judges.builds.systems.jvm import narrow_to_affected
+from prjury.judges.builds.systems.jvm import narrow_maven_to_affected
 
 pytestmark = [
     pytest.mark.nightly,
@@ -55,7 +55,7 @@ class Checkout:
             (self.place / path).parent.mkdir(parents=True, exist_ok=True)
             (self.place / path).write_text(text)
         (plan,) = plans_of("maven", root_of(files), touching(*paths) if paths else None)
-        return narrow_to_affected(plan)
+        return narrow_maven_to_affected(plan)
 
     def run(self, plan: BuildPlan, command: Sequence[str] | str = ()) -> Ran:
         asked = command or plan.steps[0].command

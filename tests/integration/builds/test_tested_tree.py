@@ -12,7 +12,7 @@ import pytest
 from integration.builds.court import Court, write
 from integration.builds.sample import Tree
 from prjury.errors import CannotJudgeError
-from prjury.judges.builds.workplace import ImportedCode, find_import_names
+from prjury.judges.builds.workplace import ImportedCode, find_packages_or_modules
 from prjury.jury.judgment import Status
 
 PYPROJECT = '[project]\nname = "shop"\nversion = "1"\n'
@@ -131,7 +131,7 @@ def origins(tmp_path: Path, origin: Path) -> ImportedCode:
     found = ImportedCode(
         tmp_path / "probe", tmp_path / "tree", "", frozenset({"src/shop/__init__.py"})
     )
-    found.install_probe("pytest", {})
+    found.put_probe_on_path("pytest", {})
     (tmp_path / "probe" / "seen-1.json").write_text(f'{{"shop": ["{origin}"]}}')
     return found
 
@@ -196,7 +196,9 @@ def test_another_checkout_is_found_wherever_the_package_begins(
 )
 def test_the_topmost_packages_or_modules_are_the_project_s(path: str) -> None:
     below = path.replace("__init__.py", "api/__init__.py")
-    assert find_import_names({path, below, "tests/app/test_it.py", "backend/run.py"}) == {"app"}
+    assert find_packages_or_modules({path, below, "tests/app/test_it.py", "backend/run.py"}) == {
+        "app"
+    }
 
 
 @pytest.mark.parametrize(
@@ -205,5 +207,5 @@ def test_the_topmost_packages_or_modules_are_the_project_s(path: str) -> None:
 def test_a_copy_of_a_library_says_nothing_of_the_tree(tmp_path: Path, path: str) -> None:
     known = frozenset({path, "app/__init__.py", "queue.py", "setup.py"})
     code = ImportedCode(tmp_path / "seen", tmp_path, "", known)
-    assert "shop" not in code.install_probe("pytest", {}).get("PYTHONPATH", "")
+    assert "shop" not in code.put_probe_on_path("pytest", {}).get("PYTHONPATH", "")
     assert (tmp_path / "seen" / "names.json").read_text() == '["app"]'

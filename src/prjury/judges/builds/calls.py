@@ -7,7 +7,7 @@ import posixpath
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import pairwise, takewhile
+from itertools import chain, pairwise, takewhile
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -63,7 +63,7 @@ class Call(msgspec.Struct, frozen=True):
     @property
     def arguments(self) -> list[str]:
         """The words behind the program, but for those that say where it works."""
-        return _split_place(self.words)[1][1:]
+        return _extract_working_directory(self.words)[1][1:]
 
     @property
     def configures(self) -> bool:
@@ -73,7 +73,7 @@ class Call(msgspec.Struct, frozen=True):
 @lru_cache(4096)  # rows of a matrix have most lines in common
 def read_calls(script: str) -> tuple[Call, ...]:
     calls, place, outer = list[Call](), "", list[str]()
-    for words in (words for line in list_lines(script) for words in _split_commands(line)):
+    for words in chain.from_iterable(map(_split_commands_and_brackets, list_command_lines(script))):
         if words[0] in {"(", "pushd"}:
             outer.append(place)
         if words[0] in {"cd", "pushd"}:
@@ -97,7 +97,7 @@ def find_purpose(calls: Iterable[Call]) -> Purpose:
     return next((one for one in order if one in purposes), "other")
 
 
-def list_lines(script: str) -> Iterator[str]:
+def list_command_lines(script: str) -> Iterator[str]:
     """The lines of commands, continued ones joined, without comments and texts handed over."""
     end = ""
     for line in script.replace("\\\n", " ").splitlines():
@@ -116,7 +116,7 @@ def find_heredoc(line: str) -> str:
     return mark if sign and "((" not in before and mark.isidentifier() else ""
 
 
-def _split_commands(line: str) -> Iterator[list[str]]:
+def _split_commands_and_brackets(line: str) -> Iterator[list[str]]:
     """The commands of a line in words, without assignments before them, and its brackets."""
     lexer = shlex.shlex(line, posix=True, punctuation_chars=";&|()<>")
     lexer.whitespace_split, lexer.commenters = True, "#"
@@ -173,17 +173,17 @@ def name_script(call: Call) -> str:
 
 
 def _read_call(words: list[str], place: str) -> Call:
-    before, words, inside = words[0], *_strip_wrappers(words)
+    before, words, inside = words[0], *_unwrap_and_find_place(words)
     through = name_program(before) if words[0] != before else ""
-    below, (path, *rest) = _split_place(words)
+    below, (path, *rest) = _extract_working_directory(words)
     program = name_program(path)
     family, runner = _classify_test(program, rest, path, below)
-    purpose = "test" if family else _find_purpose(program, rest, path)
+    purpose = "test" if family else _find_purpose_besides_tests(program, rest, path)
     place = posixpath.normpath(posixpath.join(place, inside, below))
     return Call(tuple(words), purpose, family, runner, through, "" if place == "." else place)
 
 
-def _strip_wrappers(words: list[str]) -> tuple[list[str], str]:
+def _unwrap_and_find_place(words: list[str]) -> tuple[list[str], str]:
     """The words without programs that run the rest, and the place that these are told.
 
     ``uv run --group x pytest`` is pytest.
@@ -191,7 +191,7 @@ def _strip_wrappers(words: list[str]) -> tuple[list[str], str]:
     place = ""
     for _ in range(4):
         program = name_program(words[0])
-        below, plain = _split_place(words)
+        below, plain = _extract_working_directory(words)
         if program == "python" and "-m" in words[1:-1]:
             words = words[words.index("-m") + 1 :]
         elif program in {*WORDS["managers"], *_OF_SCRIPTS} and (at := _find_runner_index(plain)):
@@ -200,7 +200,7 @@ def _strip_wrappers(words: list[str]) -> tuple[list[str], str]:
         elif program == "go" and (inner := _find_go_runner(plain[1:])):
             words = inner
         elif program in WORDS["wrappers"] and (inner := _find_wrapped_command(program, words[1:])):
-            below, _ = _split_place(words[: len(words) - len(inner)])
+            below, _ = _extract_working_directory(words[: len(words) - len(inner)])
             words = [*inner[0].split(), *inner[1:]] or inner  # one word may be a whole line
             place = posixpath.join(place, below)
         else:
@@ -216,7 +216,7 @@ _OF_SCRIPTS = frozenset({"node", "php", "ruby"})
 _CMAKE_MODES = frozenset({"--build", "--install", "--workflow", "-E", "-P"})
 
 
-def _split_place(words: Sequence[str]) -> tuple[str, list[str]]:
+def _extract_working_directory(words: Sequence[str]) -> tuple[str, list[str]]:
     """The place that a program is told by its words, and the words without it."""
     program = name_program(words[0])
     options = _PLACES.get(program, frozenset())
@@ -331,18 +331,18 @@ def _drop_choices(program: str, words: Sequence[str]) -> list[str]:
     return [word for before, word in pairwise(["", *words]) if before not in valued]
 
 
-def _asks_for_test(tests: Sequence[str], words: Sequence[str]) -> bool:
+def _asks_for_test(test_words: Sequence[str], words: Sequence[str]) -> bool:
     before = words[: words.index("--")] if "--" in words[1:] else words
     first, *rest = [word for word in before if not word.startswith(("-", "+"))] or ["-"]
-    if first in WORDS["going_through"] and "*" in tests:
+    if first in WORDS["going_through"] and "*" in test_words:
         return any(map(is_test_name, rest[:3]))
-    if first == "build" and "*" in tests and rest[:1] == ["test"]:
+    if first == "build" and "*" in test_words and rest[:1] == ["test"]:
         return True
     if first == "hack":
         return not {"test", "nextest"}.isdisjoint(rest)
-    tasks = [first, *rest] if "+" in tests else [first] if "*" in tests else []
+    tasks = [first, *rest] if "+" in test_words else [first] if "*" in test_words else []
     names = [word for word in tasks if "test" in word.lower() or "spec" in word.lower()]
-    return first in tests or any(map(is_test_name, names))
+    return first in test_words or any(map(is_test_name, names))
 
 
 def _calls_maven_test(words: Sequence[str]) -> bool:
@@ -439,7 +439,7 @@ def _selects_no_tests(program: str, words: Sequence[str]) -> bool:
     return bool(listed) and not any(map(WORDS["beside"].isdisjoint, names))
 
 
-def _find_purpose(program: str, words: Sequence[str], path: str) -> Purpose:
+def _find_purpose_besides_tests(program: str, words: Sequence[str], path: str) -> Purpose:
     plain = [word for word in words if not word.startswith("-")]
     first = plain[0] if plain else ""
     pieces = split_name(" ".join(plain[: 2 if first in WORDS["going_through"] else 1]))

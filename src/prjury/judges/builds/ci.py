@@ -101,7 +101,7 @@ class BaseCi(msgspec.Struct, frozen=True):
     left_out: tuple[LeftOutStep, ...] = ()
 
 
-def find_base_ci(root: SourceTree, here: Toolchains) -> BaseCi | None:
+def choose_ci_jobs(root: SourceTree, here: Toolchains) -> BaseCi | None:
     """The CI of the base that tests pull requests; None if no job in its workflows does."""
     reader = _Reader(root, here)
     ranked = sorted(reader.rank_jobs(), key=lambda one: (one[0], ("gradle", "") in one[1].places))
@@ -146,7 +146,7 @@ class _Rank(msgspec.Struct, frozen=True, order=True):
     narrowness: float
 
 
-class _Called(msgspec.Struct, frozen=True):
+class _WorkflowCall(msgspec.Struct, frozen=True):
     workflow: Workflow
     events: frozenset[str]
     inputs: Mapping[str, str] = {}
@@ -183,16 +183,16 @@ class _Reader:
         """The jobs that run tests, each in its best row."""
         for workflow in self.workflows.values():
             if set(workflow.triggers) != {"workflow_call"}:
-                yield from self._rank_jobs(_Called(workflow, frozenset(workflow.triggers)))
+                yield from self._rank_jobs(_WorkflowCall(workflow, frozenset(workflow.triggers)))
 
-    def _rank_jobs(self, called: _Called) -> Iterator[tuple[_Rank, CiJob]]:
+    def _rank_jobs(self, called: _WorkflowCall) -> Iterator[tuple[_Rank, CiJob]]:
         context = called.make_context({})
         for job in called.workflow.jobs:
             name = f"{called.caller}{job.id}"
             if context.holds(job.condition) is False:
                 continue
             if not job.uses:
-                yield from self._choose_best_tested_row(called, job, name)
+                yield from self._choose_tested_row_or_note_left_out(called, job, name)
                 continue
             workflow = self.workflows.get(job.uses.removeprefix("./"))
             if workflow is None or called.caller.count(" / ") >= _DEEPEST:
@@ -201,10 +201,10 @@ class _Reader:
             trigger = workflow.triggers.get("workflow_call")
             inputs = dict(trigger.inputs) if trigger else {}
             inputs |= {key: context.fill(text) or "" for key, text in job.inputs.items()}
-            yield from self._rank_jobs(_Called(workflow, called.events, inputs, f"{name} / "))
+            yield from self._rank_jobs(_WorkflowCall(workflow, called.events, inputs, f"{name} / "))
 
-    def _choose_best_tested_row(
-        self, called: _Called, job: WorkflowJob, name: str
+    def _choose_tested_row_or_note_left_out(
+        self, called: _WorkflowCall, job: WorkflowJob, name: str
     ) -> Iterator[tuple[_Rank, CiJob]]:
         if any("prjury" in step.action or "pr-jury" in step.action for step in job.steps):
             return
@@ -244,7 +244,7 @@ def _list_tests(job: CiJob) -> set[str]:
 
 class _MatrixRow(msgspec.Struct, frozen=True, dict=True):
     reader: _Reader
-    called: _Called
+    called: _WorkflowCall
     job: WorkflowJob
     values: Mapping[str, Any]
     name: str
@@ -290,7 +290,7 @@ class _MatrixRow(msgspec.Struct, frozen=True, dict=True):
         job, path = self.job, self.called.workflow.path
         defaults = {**self.called.workflow.defaults, **job.defaults}
         reader = StepReader(self.reader.root, self.reader.here, self.context, path, defaults)
-        reader.read(job.steps)
+        reader.read_up_to_last_test(job.steps)
         texts = self.values.items()
         row = {key: str(text) for key, text in texts if isinstance(text, str | int | float)}
         why = "services are not started here"

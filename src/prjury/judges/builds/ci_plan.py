@@ -23,7 +23,7 @@ from prjury.judges.builds.calls import (
     stops_early,
 )
 from prjury.judges.builds.ci import WRAPPING, CiJob, Place, measure_test_breadth
-from prjury.judges.builds.ci_steps import CiStep, read_script, resolve_call
+from prjury.judges.builds.ci_steps import CiStep, read_script, resolve_call_purpose
 from prjury.judges.builds.plan import CUSTOM, BuildPlan, BuildStep, LeftOutStep, escape_braces
 from prjury.judges.builds.source_tree import SourceTree
 from prjury.judges.builds.step_environment import FILES
@@ -50,7 +50,7 @@ def plan_ci_job(job: CiJob, root: SourceTree, here: Toolchains) -> BuildPlan:
     steps, env = list[BuildStep](), dict(_RUNNER)
     for step in job.steps:
         number = 1 + sum(one.name == "test" for one in steps)
-        steps.append(_adapt_step(_use_local_python(step, here), number, root))
+        steps.append(_make_build_step(_use_local_tox_python(step, here), number, root))
     bare = (call for call in job.calls if call.program in WORDS["python"] and call.through in _BARE)
     if any(bare) or any(call.words[:2] == ("uv", "pip") for call in job.calls):
         steps.insert(0, _VENV)
@@ -91,7 +91,7 @@ def plan_ci_job(job: CiJob, root: SourceTree, here: Toolchains) -> BuildPlan:
     )
 
 
-def _use_local_python(step: CiStep, here: Toolchains) -> CiStep:
+def _use_local_tox_python(step: CiStep, here: Toolchains) -> CiStep:
     script = step.script
     calls = [call for call in step.calls if call.program == "tox"]
     for word, name in (pair for call in calls for pair in pairwise(call.words)):
@@ -132,7 +132,7 @@ class Options(Struct, frozen=True):
 RECIPE_FIRST = msgspec.convert(TABLE["options"], dict[str, Options])
 
 
-def add_ci_options(plan: BuildPlan, job: CiJob, behind: BuildPlan | None) -> BuildPlan:
+def add_ci_options_and_steps(plan: BuildPlan, job: CiJob, following: BuildPlan | None) -> BuildPlan:
     """The recipe's plan with the job's variables, its words for the same tool, and other lines."""
     family, table, variables = plan.system, RECIPE_FIRST[plan.system], dict[str, str]()
     for name, text in job.env.items():
@@ -150,10 +150,10 @@ def add_ci_options(plan: BuildPlan, job: CiJob, behind: BuildPlan | None) -> Bui
     pairs = [pair for pair in called if pair[1].place == plan.directory] or called
     if pairs:
         step, call = max(pairs, key=lambda pair: measure_test_breadth([pair[1]]))
-        options = _select_options(call.words, table)
+        options = _select_safe_options(call.words, table)
         alike = [call]
         if table.goal == "build":  # tasks of several calls can be asked for in one
-            alike = [one for _, one in pairs if _select_options(one.words, table) == options]
+            alike = [one for _, one in pairs if _select_safe_options(one.words, table) == options]
         goals = [goal for one in alike for goal in _list_goals(one.arguments, table)]
         goals = [*dict.fromkeys(goals)]
         steps = tuple(_add_options_and_goals(one, options, goals, table) for one in plan.steps)
@@ -165,22 +165,22 @@ def add_ci_options(plan: BuildPlan, job: CiJob, behind: BuildPlan | None) -> Bui
         if others:
             scripts = _join_scripts([*dict.fromkeys(map(shlex.join, others))])
             notes.append(f"its CI also runs, not run here: {scripts}")
-    behind = behind or BuildPlan("", ())
+    following = following or BuildPlan("", ())
     # the recipe runs without the flags of compilers and the directories that the job sets
-    own = {name: text for name, text in behind.env.items() if name in job.env}
-    env = {name: text for name, text in behind.env.items() if name not in own}
-    more = (replace(step, env={**own, **step.env}) for step in behind.steps)
+    own = {name: text for name, text in following.env.items() if name in job.env}
+    env = {name: text for name, text in following.env.items() if name not in own}
+    more = (replace(step, env={**own, **step.env}) for step in following.steps)
     return replace(
         plan,
         steps=(*steps, *more),
         env={**env, **variables, **plan.env},
         left_out=job.left_out,
         reasons=(*reasons, job.name),
-        notes=tuple(dict.fromkeys([*notes, *behind.notes])),
+        notes=tuple(dict.fromkeys([*notes, *following.notes])),
     )
 
 
-def _select_options(words: Sequence[str], table: Options) -> list[str]:
+def _select_safe_options(words: Sequence[str], table: Options) -> list[str]:
     options: dict[tuple[str, ...], None] = {}
     names = {word.partition("=")[0] for word in words}
     each = names & {"--feature-powerset", "--each-feature"}
@@ -227,7 +227,7 @@ def _add_options_and_goals(
     return replace(step, command=(*words, *options))
 
 
-def take_recipes_out(job: CiJob, recipes: Collection[Place], needs: str) -> CiJob:
+def remove_recipe_steps(job: CiJob, recipes: Collection[Place], unmet_need: str) -> CiJob:
     """The job without the steps that recipes stand for; without any if no other tests.
 
     Tests that cannot run here are left out by name, also those that want CMake's own directory.
@@ -243,7 +243,7 @@ def take_recipes_out(job: CiJob, recipes: Collection[Place], needs: str) -> CiJo
         covered = all((call.family, call.place) in recipes for call in owned) or by_cmake
         if len(owned) == len(calls) and (step.kind != "test" or covered):
             continue
-        why = needs and f"its job needs {needs}"
+        why = unmet_need and f"its job needs {unmet_need}"
         for call in step.calls:
             if call.family and call.program in job.lacks:
                 why = f"`{call.program}` is not here"
@@ -278,7 +278,7 @@ ADAPTERS = msgspec.convert(TABLE["adapters"], dict[str, Adapter])
 _BEHIND = {family: runners.split() for family, runners in TABLE["behind"].items()}
 
 
-def _adapt_step(step: CiStep, number: int, root: SourceTree) -> BuildStep:
+def _make_build_step(step: CiStep, test_number: int, root: SourceTree) -> BuildStep:
     script = step.script.replace("uv pip install --system", "uv pip install")
     env = {name: escape_braces(text) for name, text in step.env.items() if not is_refused(name)}
     if step.kind == "test":
@@ -286,11 +286,11 @@ def _adapt_step(step: CiStep, number: int, root: SourceTree) -> BuildStep:
             for runner in (call.runner, *_BEHIND.get(call.family, ())):
                 if runner != "go" or root.named("go.mod"):
                     variables = ADAPTERS.get(runner, Adapter()).env
-                    env |= {name: text.format(step=number) for name, text in variables.items()}
+                    env |= {name: text.format(step=test_number) for name, text in variables.items()}
         for call in (call for call in step.calls if call.family):
             if settings := read_tox(root.below(call.place)):
                 env["TOX_OVERRIDE"] = settings.overrides
-        script = _add_report_options(script, step, number, root)
+        script = _add_report_options(script, step, test_number, root)
         if "$PRJURY_REPORTS" in script:
             env["PRJURY_REPORTS"] = "{reports}"
     place = f"cd {shlex.quote(step.directory)}" if step.directory else ""
@@ -303,7 +303,7 @@ def _adapt_step(step: CiStep, number: int, root: SourceTree) -> BuildStep:
         env=env,
         origin=step.origin,
         may_fail=step.may_fail,
-        all_ran=_find_all_ran_code(step, root) if step.kind == "test" else None,
+        all_ran=_find_all_ran_exit_code(step, root) if step.kind == "test" else None,
     )
 
 
@@ -348,7 +348,7 @@ def _find_call_index(words: Sequence[str], call: Call, start: int) -> int:
     return -1
 
 
-def _find_all_ran_code(step: CiStep, root: SourceTree) -> int | None:
+def _find_all_ran_exit_code(step: CiStep, root: SourceTree) -> int | None:
     if len(step.calls) != 1 or stops_early(step.calls[0]):
         return None
     (call,) = step.calls
@@ -360,14 +360,14 @@ def _find_all_ran_code(step: CiStep, root: SourceTree) -> int | None:
     return adapter.all_ran if call.runner in {call.program, "django", "node"} else None
 
 
-def adapt_test_steps(plan: BuildPlan, root: SourceTree) -> BuildPlan:
+def add_report_options_to_script_plan(plan: BuildPlan, root: SourceTree) -> BuildPlan:
     """A recipe's plan that calls scripts or targets, with their runners told as in a CI's step."""
     if plan.system not in WORDS["managers"] | WORDS["makes"]:
         return plan
     part, steps = root.below(plan.directory), list[BuildStep]()
     for step in plan.steps:
-        calls = tuple(resolve_call(call, part, "") for call in read_calls(step.text))
+        calls = tuple(resolve_call_purpose(call, part, "") for call in read_calls(step.text))
         same = CiStep("test", step.text, calls=calls)
-        adapted = replace(_adapt_step(same, 1, part), parts=step.parts)
+        adapted = replace(_make_build_step(same, 1, part), parts=step.parts)
         steps.append(adapted if step.name == "test" else step)
     return replace(plan, steps=tuple(steps))

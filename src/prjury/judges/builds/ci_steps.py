@@ -19,7 +19,7 @@ from prjury.judges.builds.calls import (
     Call,
     find_heredoc,
     find_purpose,
-    list_lines,
+    list_command_lines,
     name_program,
     name_script,
     read_calls,
@@ -87,7 +87,7 @@ class StepReader:
     _last: tuple[int, int, int] = 0, 0, 0  # steps, left out and actions up to the last test
     _wanted: tuple[dict[str, str], ...] = ()  # versions and their files before the last test
 
-    def read(self, steps: Sequence[WorkflowStep]) -> None:
+    def read_up_to_last_test(self, steps: Sequence[WorkflowStep]) -> None:
         """Read all steps; without a test none is left, and all that cannot run is."""
         self._read_steps(steps)
         count, left_out, actions = self._last
@@ -177,13 +177,13 @@ class StepReader:
             self._leave(run, f"it wants the shell {shell.split()[0]}", "elsewhere", step.line)
         else:
             below = directory.removeprefix("./").strip("/.")
-            for offset, part, place in _split_script(_join_lines(script), below):
+            for offset, part, place in _split_script_if_plain(_join_continued_lines(script), below):
                 line = step.line + offset if step.line else 0
-                lines = self._drop_refused_lines(part, line, place)
+                lines = self._note_and_drop_refused_lines(part, line, place)
                 if lines:
-                    self._add_step(step, lines, line, place)
+                    self._add_step_or_linter(step, lines, line, place)
 
-    def _drop_refused_lines(self, part: str, line: int, directory: str) -> str:
+    def _note_and_drop_refused_lines(self, part: str, line: int, directory: str) -> str:
         lines = part.splitlines()
         for at, text in enumerate(lines):
             if refusal := self._find_line_refusal(text, directory):
@@ -203,10 +203,10 @@ class StepReader:
             inner += read_calls(self.root.text(path)) if path else ()
         return next(filter(None, map(_find_refusal, (*calls, *inner))), None)
 
-    def _add_step(self, step: WorkflowStep, part: str, line: int, directory: str) -> None:
+    def _add_step_or_linter(self, step: WorkflowStep, part: str, line: int, directory: str) -> None:
         env = fill_variables(self.context, step.env)
-        plain_calls = read_calls(_expand(part, {**self.context.values["env"], **env}))
-        calls = tuple(resolve_call(call, self.root, directory) for call in plain_calls)
+        plain_calls = read_calls(_expand_variables(part, {**self.context.values["env"], **env}))
+        calls = tuple(resolve_call_purpose(call, self.root, directory) for call in plain_calls)
         paths = [path_in(path_in(directory, call.place), call.words[0]) for call in plain_calls]
         foreign = any(
             f"./{path.removeprefix('./')}".startswith(tuple(self._others)) for path in paths
@@ -231,7 +231,7 @@ class StepReader:
             self._wanted = {**self.versions}, {**self.version_files}
 
 
-def _expand(part: str, env: Mapping[str, str]) -> str:
+def _expand_variables(part: str, env: Mapping[str, str]) -> str:
     """The text with the variables that are known, also as ``${NAME:-other}``."""
     text, *pieces = part.split("${")
     for piece in pieces:
@@ -242,11 +242,11 @@ def _expand(part: str, env: Mapping[str, str]) -> str:
     return Template(text).safe_substitute(env)
 
 
-def resolve_call(call: Call, root: SourceTree, directory: str, depth: int = 0) -> Call:
+def resolve_call_purpose(call: Call, root: SourceTree, directory: str, depth: int = 0) -> Call:
     """The call with its place from the root, and the purpose of the tree's script that it runs."""
     call = replace(call, place=_resolve_place(call, root, directory))
     text = read_script(call, root) if depth < _DEEPEST else ""
-    inner = [resolve_call(one, root, call.place, depth + 1) for one in read_calls(text)]
+    inner = [resolve_call_purpose(one, root, call.place, depth + 1) for one in read_calls(text)]
     tests = [one for one in inner if one.family and one.family != "script"]
     if tests and not (call.purpose == "setup" or call.family in {"make", "shell"}):
         families = {one.family for one in tests}
@@ -315,7 +315,7 @@ def _would_test(script: str) -> bool:
     return False
 
 
-def _split_script(script: str, directory: str) -> Iterator[tuple[int, str, str]]:
+def _split_script_if_plain(script: str, directory: str) -> Iterator[tuple[int, str, str]]:
     """The commands of a plain script, each with its line and directory; any other stays whole.
 
     It does where commands depend on what others set, or are a part of one.
@@ -369,7 +369,7 @@ def _split_list(line: str) -> list[str]:
     return [line] if whole or len(calls) != len(parts) or any(odd) else parts
 
 
-def _join_lines(script: str) -> str:
+def _join_continued_lines(script: str) -> str:
     lines = script.split("\n")
     for at in range(len(lines) - 2, -1, -1):
         if lines[at].endswith("\\") and not lines[at].lstrip().startswith("#"):
@@ -401,5 +401,5 @@ def _find_refusal(call: Call) -> tuple[str, LeftOutKind] | None:
 
 
 def _show_first_line(script: str) -> str:
-    first = next(list_lines(script), "")
+    first = next(list_command_lines(script), "")
     return first if len(script.strip().splitlines()) <= 1 else f"{first} …"

@@ -106,7 +106,7 @@ class Comparison(Struct, frozen=True, dict=True):
         return self.plan.system == REPORTED and self.base is None and not ended
 
     @property
-    def gap(self) -> Gap | None:
+    def why_not_compared(self) -> Gap | None:
         """Why the tests cannot be compared, though nothing fails on the merged tree."""
         base, compares = self.base, self.options.compare == "always"
         has_tests = self.outcome.tested or self.test_files or self.run.base_test_files
@@ -138,36 +138,36 @@ def _names_tests(goal: str) -> bool:
 def compare(
     plan: BuildPlan,
     run: Run,
-    known: frozenset[str],
+    paths: frozenset[str],
     options: BuildOptions,
     changed: Collection[str] = (),
 ) -> Comparison:
     """Compare both sides; what fails alike on both without a test may be the machine's."""
-    outcome = _add_failure_from_log(_merge_retry(run))
-    base = _add_failure_from_log(run.base) if run.base else None
+    outcome = _add_log_failure_if_none(_merge_retry(run))
+    base = _add_log_failure_if_none(run.base) if run.base else None
     run = replace(run, base=base)
-    fault = find_machine_fault(outcome, changed, known, run.versions)
-    outcome, silence = _add_broken_steps(outcome, base), None
+    fault = find_machine_fault(outcome, changed, paths, run.versions)
+    outcome, silence = _add_newly_broken_steps(outcome, base), None
     if base and outcome.failed:
         outcome = _mark_pre_existing(outcome, base)
         silence = _find_silence(outcome, base)
-        sources = [one for one in outcome.failures if one.kind == "compile" and one.path in known]
-        lacking = (find_remedy([one.message], known, strict=False) for one in sources)
+        sources = [one for one in outcome.failures if one.kind == "compile" and one.path in paths]
+        lacking = (find_remedy([one.message], paths, strict=False) for one in sources)
         if silence and not fault and all(lacking):  # no source is broken by itself
             texts = [line for one in outcome.failures for line in _list_words(one)]
             texts += outcome.deciding_step.tail.splitlines()
-            fault = find_remedy(texts, known, run.versions, strict=False)
+            fault = find_remedy(texts, paths, run.versions, strict=False)
             if fault or silence == "untested":
                 outcome = _mark(outcome, outcome.failures, "environment")
-        if lack := _find_common_lack(outcome, base, changed, known):
+        if lack := _find_lack_shared_with_base(outcome, base, changed, paths):
             new = [one for one in outcome.failures if one.state == "new"]
             outcome, fault = _mark(outcome, new, "environment"), fault or lack
-    outcome = _mark_environment_failures(outcome, fault)
-    tests = [path for path in changed if path not in known and kind_of(path) is FileKind.TEST]
-    return Comparison(plan, run, outcome, known, options, fault, silence, min(tests, default=""))
+    outcome = _mark_or_add_environment_failures(outcome, fault)
+    tests = [path for path in changed if path not in paths and kind_of(path) is FileKind.TEST]
+    return Comparison(plan, run, outcome, paths, options, fault, silence, min(tests, default=""))
 
 
-def _add_broken_steps(outcome: TreeRun, base: TreeRun | None) -> TreeRun:
+def _add_newly_broken_steps(outcome: TreeRun, base: TreeRun | None) -> TreeRun:
     passing = {step.command for step in base.steps if step.good} if base else set()
     broken = [
         make_failure("goal", f"`{step.command}` fails, and passes on the base", name=step.command)
@@ -192,8 +192,8 @@ def _passes_any(run: TreeRun) -> bool:
     return not is_whole or run.results.run > failing
 
 
-def _find_common_lack(
-    outcome: TreeRun, base: TreeRun, changed: Collection[str], known: frozenset[str]
+def _find_lack_shared_with_base(
+    outcome: TreeRun, base: TreeRun, changed: Collection[str], paths: frozenset[str]
 ) -> Remedy | None:
     """Return what the machine lacks, if only new tests fail newly, each like one of the base."""
     new = [one for one in outcome.failures if one.state == "new" and one.kind != "goal"]
@@ -202,7 +202,7 @@ def _find_common_lack(
     ran, words = frozenset(base.results.ran), {_cut_names(one.message) for one in new}
     files = {identity.partition(":")[2].partition(":")[0] for identity in ran}
     old = [one for one in base.failures if _cut_names(one.message) in words][:_MOST_LACKING]
-    remedies = [find_remedy(_list_words(one), known, strict=False) for one in (*new, *old)]
+    remedies = [find_remedy(_list_words(one), paths, strict=False) for one in (*new, *old)]
     lacks = [  # downloads fail for reasons of their own
         (_cut_names(one.message), remedy.words) if remedy and not remedy.download else None
         for one, remedy in zip((*new, *old), remedies, strict=True)
@@ -227,7 +227,7 @@ def _cut_names(message: str) -> str:
     return " ".join(word for word in words if word.isalpha())
 
 
-def _add_failure_from_log(run: TreeRun) -> TreeRun:
+def _add_log_failure_if_none(run: TreeRun) -> TreeRun:
     """The run with the last error of its log, where it failed and nothing else was read."""
     step = run.deciding_step
     if run.failures or not (run.ended and step.exit_code):
@@ -272,14 +272,14 @@ def _mark_pre_existing(outcome: TreeRun, base: TreeRun) -> TreeRun:
 def find_machine_fault(
     run: TreeRun,
     changed: Collection[str],
-    known: Collection[str],
+    paths: Collection[str],
     versions: dict[str, str] | None = None,
 ) -> Remedy | None:
     """The machine's lack, by words of tools; beside failing tests, by those about their goals."""
     if not run.failed or not run.ended:
         return None
     tail = run.deciding_step.tail.splitlines()
-    if any(one.kind == "test" or _is_of_tree(one, changed, known) for one in run.failures):
+    if any(one.kind == "test" or _is_of_tree(one, changed, paths) for one in run.failures):
         goals = [one for one in run.failures if one.name and one.kind in {"error", "goal"}]
         lines = [line for goal in goals for line in _list_lines_about(goal, tail)]
     else:
@@ -299,15 +299,15 @@ def _list_lines_about(goal: Failure, tail: Sequence[str]) -> list[str]:
     return lines
 
 
-def _is_of_tree(failure: Failure, changed: Collection[str], known: Collection[str]) -> bool:
+def _is_of_tree(failure: Failure, changed: Collection[str], paths: Collection[str]) -> bool:
     """A file of the tree does not compile, or one that the change touches fails."""
     unreadable = failure.message.startswith("cannot access ")  # a class, by an older compiler
     if failure.path is None or unreadable or find_remedy([failure.message]):
         return False
-    return failure.path in changed or (failure.kind == "compile" and failure.path in known)
+    return failure.path in changed or (failure.kind == "compile" and failure.path in paths)
 
 
-def _mark_environment_failures(outcome: TreeRun, fault: Remedy | None) -> TreeRun:
+def _mark_or_add_environment_failures(outcome: TreeRun, fault: Remedy | None) -> TreeRun:
     """The outcome with what the machine is to blame for marked: one failure at least."""
     tail = outcome.deciding_step.tail.splitlines()
     tests = [one for one in outcome.failures if one.kind == "test"]
@@ -362,7 +362,7 @@ def _ran_to_the_last_test(run: TreeRun, plan: BuildPlan) -> bool:
     return True
 
 
-def may_hide_failures(comparison: Comparison) -> bool:
+def may_hide_new_failures(comparison: Comparison) -> bool:
     """Old failures may hide new ones, unless only tests failed, all were read, and none is lost."""
     outcome, lost = comparison.outcome, comparison.lost.count
     for side in (outcome, comparison.base):
@@ -392,20 +392,20 @@ class Vanished(Struct, frozen=True):
     count: int = 0
 
 
-def find_vanished_tests(here: Results, base: Results) -> Vanished:
+def find_vanished_tests(head: Results, base: Results) -> Vanished:
     """The tests that ran on the base and not here; one that was moved or renamed is not lost."""
-    lost = Counter(base.ran) - Counter(here.ran)
-    new = Counter(here.ran) - Counter(base.ran)
-    _pair_alike(lost, new, lambda identity: split_identity(identity)[1])
-    _pair_alike(lost, new, _cut_parameters)
+    lost = Counter(base.ran) - Counter(head.ran)
+    new = Counter(head.ran) - Counter(base.ran)
+    _drop_alike_pairs(lost, new, lambda identity: split_identity(identity)[1])
+    _drop_alike_pairs(lost, new, _cut_parameters)
     if lost.total() and new.total():
-        names = {split_identity(name)[1] for name in (*base.ran, *here.ran)}
-        _pair_renamed(lost, new, find_usual_prefix(names))
-    unnamed = base.counted - here.counted
+        names = {split_identity(name)[1] for name in (*base.ran, *head.ran)}
+        _drop_renamed_pairs(lost, new, find_usual_prefix(names))
+    unnamed = base.counted - head.counted
     if unnamed > 0:
         unnamed = max(0, unnamed - new.total())
     vanished = sorted(lost.elements())
-    fewer = {one: n - here.within.get(one, n) for one, n in sorted(base.within.items())}
+    fewer = {one: n - head.within.get(one, n) for one, n in sorted(base.within.items())}
     inner = {one: n for one, n in fewer.items() if n > 0}
     count = max(0, len(vanished) + unnamed) + sum(inner.values())
     listed = [
@@ -466,7 +466,7 @@ def _group(tests: Counter[str], key: Callable[[str], str]) -> dict[str, list[str
     return groups
 
 
-def _pair_alike(lost: Counter[str], new: Counter[str], key: Callable[[str], str]) -> None:
+def _drop_alike_pairs(lost: Counter[str], new: Counter[str], key: Callable[[str], str]) -> None:
     arrived = _group(new, key)
     for identity in list(lost.elements()):
         if candidates := arrived.get(key(identity)):
@@ -474,13 +474,13 @@ def _pair_alike(lost: Counter[str], new: Counter[str], key: Callable[[str], str]
             new.subtract([candidates.pop()])
 
 
-def _pair_renamed(lost: Counter[str], new: Counter[str], shared: str) -> None:
+def _drop_renamed_pairs(lost: Counter[str], new: Counter[str], shared_prefix: str) -> None:
     arrived = _group(new, lambda identity: split_identity(identity)[0])
     for identity in list(lost.elements())[:_MOST_COMPARED]:
         module, name = split_identity(identity)
         candidates = arrived.get(module, [])[:_MOST_COMPARED]
-        names = [split_identity(other)[1].removeprefix(shared) for other in candidates]
-        for match in get_close_matches(name.removeprefix(shared), names, 1, _ALIKE):
+        names = [split_identity(other)[1].removeprefix(shared_prefix) for other in candidates]
+        for match in get_close_matches(name.removeprefix(shared_prefix), names, 1, _ALIKE):
             best = candidates[names.index(match)]
             arrived[module].remove(best)
             lost.subtract([identity])

@@ -15,9 +15,9 @@ from prjury.judges.builds.compare import (
     Comparison,
     Silence,
     Vanished,
-    may_hide_failures,
+    may_hide_new_failures,
 )
-from prjury.judges.builds.environment import Snippet, describe_reason, find_remedy
+from prjury.judges.builds.environment import Snippet, find_remedy, make_reason_facts
 from prjury.judges.builds.evidence import TreeRun
 from prjury.judges.builds.failure import Failure
 from prjury.judges.builds.plan import CUSTOM, REPORTED, BuildPlan
@@ -49,9 +49,9 @@ def decide(comparison: Comparison) -> Judgment:
     outcome = comparison.outcome
     attempts = outcome.results.flaky  # the runner itself ran them again, and they passed
     if not outcome.failed and all(one in attempts for one in outcome.failures):
-        return _decide_green(comparison)
+        return _decide_green_run(comparison)
     if cause := find_environment(comparison):
-        return _decide_environment_failure(comparison, cause)
+        return _err_for_environment(comparison, cause)
     if comparison.base is None:
         return _make(comparison, Status.FAIL, wording.say_failed(comparison))
     if comparison.silence == "untested":
@@ -68,18 +68,18 @@ def _decide_old_failures(comparison: Comparison) -> Judgment:
     if comparison.run.disturbed:
         remedy = ("review it once more", wording.REVIEW_AGAIN)
         return _err(comparison, wording.DISTURBED, "environment", *remedy)
-    if not failures or may_hide_failures(comparison):
+    if not failures or may_hide_new_failures(comparison):
         words = wording.say_base_broken(comparison)
         return _make(comparison, Status.FAIL, words, reason=BASE_BROKEN)
     if comparison.silence:
         return _decide_silence(comparison, comparison.silence)
     old = any(failure.state == "pre_existing" for failure in failures)
-    note, words = "pre_existing" if old else "flaky", wording.say_excused(comparison)
-    return _qualify_pass(comparison, _make(comparison, Status.PASS, words, note=note))
+    note, words = "pre_existing" if old else "flaky", wording.say_old_or_flaky(comparison)
+    return _weaken_pass_if_doubtful(comparison, _make(comparison, Status.PASS, words, note=note))
 
 
 def _decide_silence(comparison: Comparison, silence: Silence) -> Judgment:
-    causes = wording.quote(wording.describe_causes(comparison.outcome.failures))
+    causes = wording.quote(wording.describe_first_failure(comparison.outcome.failures))
     words = wording.SILENCES[silence].format(causes)
     return _err(comparison, words, BASE_BROKEN, *wording.make_default_remedy(comparison))
 
@@ -92,7 +92,7 @@ def find_environment(comparison: Comparison) -> Failure | None:
     return next((one for one in failures if one.state == "environment"), None)
 
 
-def _decide_green(comparison: Comparison) -> Judgment:
+def _decide_green_run(comparison: Comparison) -> Judgment:
     """Exit code 0 and no failing test that was read; whether all were read is the question."""
     results, own = comparison.outcome.results, comparison.plan.system == CUSTOM
     code, reason = "", "report_invalid"
@@ -109,17 +109,17 @@ def _decide_green(comparison: Comparison) -> Judgment:
     passed = _make(comparison, Status.PASS, wording.say_passed(comparison), log=None)
     if comparison.shows_reports_alone:
         return doubt(passed, wording.REPORTS_ALONE.format(passed.reasoning), "reports_alone")
-    return _qualify_pass(comparison, passed)
+    return _weaken_pass_if_doubtful(comparison, passed)
 
 
-def _qualify_pass(comparison: Comparison, passed: Judgment) -> Judgment:
+def _weaken_pass_if_doubtful(comparison: Comparison, passed: Judgment) -> Judgment:
     if comparison.lost.count:
         return _weaken(comparison, passed, wording.say_vanished(comparison.lost), TESTS_VANISHED)
     if comparison.ignored:
         words = wording.IGNORED.format(pluralize(comparison.ignored, "test"))
         return _weaken(comparison, passed, words, FAILURES_IGNORED)
-    if gap := comparison.gap:
-        return _weaken(comparison, passed, wording.say_gap(comparison, gap), NO_COMPARISON)
+    if gap := comparison.why_not_compared:
+        return _weaken(comparison, passed, wording.say_not_compared(comparison, gap), NO_COMPARISON)
     return passed
 
 
@@ -138,7 +138,7 @@ def _weaken(comparison: Comparison, passed: Judgment, words: str, reason: str) -
     return doubt(passed, wording.ASKED.format(words), reason, snippet, log=log)
 
 
-def _decide_environment_failure(comparison: Comparison, cause: Failure) -> Judgment:
+def _err_for_environment(comparison: Comparison, cause: Failure) -> Judgment:
     lines = [cause.message, *cause.details.splitlines()]
     remedy = comparison.fault or find_remedy(lines, comparison.paths, comparison.run.versions)
     line = remedy.line if remedy else cause.message
@@ -173,13 +173,13 @@ def _err(
 ) -> Judgment:
     if remedy:
         words += wording.TO_DO.format(remedy)
-    return _make(comparison, Status.ERROR, words, **describe_reason(reason, snippet, remedy))
+    return _make(comparison, Status.ERROR, words, **make_reason_facts(reason, snippet, remedy))
 
 
 def decide_untried(plan: BuildPlan, why: str, reason: str) -> Judgment:
     which = {"command": plan.text, "system": plan.system, "directory": plan.directory}
     wants = [(wish.tool, wish.version) for wish in plan.wants]
-    metadata = {**describe_reason(reason, wants=wants), **which, **BuildFacts().to_metadata()}
+    metadata = {**make_reason_facts(reason, wants=wants), **which, **BuildFacts().to_metadata()}
     return Judgment.errored(why, metadata=metadata)
 
 
@@ -194,11 +194,11 @@ def make_checks(comparison: Comparison) -> tuple[Check, ...]:
             texts = [": ".join(filter(None, (o.place or o.name, o.shown))) for o in causes]
             evidence = "\n\n".join(texts) or "\n".join(lines) or evidence
         checks.append(Check("build-executed", step.good, words, evidence=evidence or None))
-    checks += [*_check_tests(comparison), *_check_lost_tests(comparison), *check_causes(comparison)]
-    return tuple(checks)
+    checks += [*_make_test_totals_check(comparison), *_make_lost_test_checks(comparison)]
+    return (*checks, *check_causes(comparison))
 
 
-def _check_tests(comparison: Comparison) -> tuple[Check, ...]:
+def _make_test_totals_check(comparison: Comparison) -> tuple[Check, ...]:
     outcome, results = comparison.outcome, comparison.outcome.results
     failing = [one for one in outcome.failures if one.kind == "test" and one.state != "flaky"]
     failed = max(len(failing), len(results.failures))
@@ -212,7 +212,7 @@ def _check_tests(comparison: Comparison) -> tuple[Check, ...]:
     return (Check("tests-passed", not failed and outcome.deciding_step.good, message),)
 
 
-def _check_lost_tests(comparison: Comparison) -> Iterator[Check]:
+def _make_lost_test_checks(comparison: Comparison) -> Iterator[Check]:
     """Yield what speaks against the tests: those that did not run, by name, or no comparison."""
     severity: Severity = "error" if comparison.options.vanished == "fail" else "warning"
     lost = comparison.lost
@@ -224,8 +224,8 @@ def _check_lost_tests(comparison: Comparison) -> Iterator[Check]:
             "tests-vanished", passed=False, message=words, severity=severity, evidence=evidence
         )
     green = not comparison.outcome.failed and not comparison.blocking
-    if green and (gap := comparison.gap):
-        words = wording.say_gap(comparison, gap)
+    if green and (gap := comparison.why_not_compared):
+        words = wording.say_not_compared(comparison, gap)
         yield Check("comparison", passed=False, message=words, severity=severity)
 
 
@@ -297,7 +297,7 @@ def _count_tests(comparison: Comparison) -> TestFacts | None:
     base, outcome = comparison.base, comparison.outcome
     if not (outcome.results.has_tests or comparison.lost.count):
         return None
-    compared = base is not None and not comparison.blocking and not comparison.gap
+    compared = base is not None and not comparison.blocking and not comparison.why_not_compared
     base_tests = _count_side(base) if base and base.results.has_tests else None
     return _count_side(outcome, comparison.lost.count if compared else None, base_tests)
 
@@ -323,7 +323,7 @@ def list_touched(pull: PullRequest) -> tuple[str, ...]:
     return tuple(path for file in pull.files for path in (file.path, file.old_path) if path)
 
 
-def doubt_edited(judgment: Judgment, pull: PullRequest) -> Judgment:
+def doubt_ci_edits(judgment: Judgment, pull: PullRequest) -> Judgment:
     """The judgment, or ABSTAIN instead of a PASS by checks that the change itself defines."""
     edited = next(filter(_is_ci_configuration, list_touched(pull)), None)
     if edited is None or judgment.status is not Status.PASS:
@@ -339,7 +339,7 @@ def doubt(
     judgment: Judgment, words: str, reason: str, snippet: Snippet | None = None, **more: object
 ) -> Judgment:
     """The ABSTAIN in the place of a judgment, whose checks and facts stay."""
-    metadata = {**judgment.metadata, **describe_reason(reason, snippet), **more}
+    metadata = {**judgment.metadata, **make_reason_facts(reason, snippet), **more}
     return Judgment.abstained(words, reason, checks=judgment.checks, metadata=metadata)
 
 
@@ -406,13 +406,13 @@ def _sum_failures(every: Sequence[Mapping[str, Mapping[str, int]]]) -> dict[str,
 
 
 def doubt_replaced_build(
-    judgment: Judgment, ours: Sequence[BuildPlan], theirs: Sequence[BuildPlan]
+    judgment: Judgment, merged: Sequence[BuildPlan], base: Sequence[BuildPlan]
 ) -> Judgment:
     """The judgment, or ABSTAIN where the change replaces a tested build that the base has."""
-    lost = [plan for plan in theirs if plan.tests and not any(one.covers(plan) for one in ours)]
+    lost = [plan for plan in base if plan.tests and not any(one.covers(plan) for one in merged)]
     if not lost:
         return judgment
-    builds = [plan for plan in ours if plan.directory == lost[0].directory] or list(ours)
+    builds = [plan for plan in merged if plan.directory == lost[0].directory] or list(merged)
     now = f"{builds[0].system}, `{builds[0].without_setup}`" if builds else "nothing"
     snippet = Snippet(text=f"build: {{command: {json.dumps(lost[0].text)}}}")
     words = (
@@ -423,13 +423,13 @@ def doubt_replaced_build(
     return doubt(judgment, words, "build_changed", snippet)
 
 
-def list_new_build_notes(ours: Sequence[BuildPlan], theirs: Sequence[BuildPlan]) -> tuple[str, ...]:
+def note_untested_base(merged: Sequence[BuildPlan], base: Sequence[BuildPlan]) -> tuple[str, ...]:
     """The notes where the base has no build, or one without tests."""
-    if not theirs:
+    if not base:
         return ("no build was recognised on the base",)
-    untested = {plan.directory: plan for plan in theirs if not plan.tests}
+    untested = {plan.directory: plan for plan in base if not plan.tests}
     return tuple(
         f"the base's own build, `{untested[plan.directory].without_setup}`, has no tests"
-        for plan in ours
+        for plan in merged
         if plan.tests and plan.directory in untested
     )

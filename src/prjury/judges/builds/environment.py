@@ -166,7 +166,7 @@ def _make_snippet(row: Paste, value: str = "", tool: str = "") -> Snippet:
     return Snippet(_LANGUAGES.get(row.where, "yaml"), row.where, text)
 
 
-def describe_reason(
+def make_reason_facts(
     reason: str,
     snippet: Snippet | None = None,
     remedy: str = "",

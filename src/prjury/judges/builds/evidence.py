@@ -333,7 +333,7 @@ class KeptReports(Struct):
     def of_base(self) -> KeptReports:
         return KeptReports(self.base)
 
-    def write(self, glob: str, directory: Path) -> Mapping[str, Path]:
+    def write_required(self, glob: str, directory: Path) -> Mapping[str, Path]:
         """Write the reports that a glob names below a directory, or raise CannotJudgeError."""
         files = {path: text for path, text in self.files.items() if matches(path, glob)}
         if not files:
@@ -358,7 +358,7 @@ class KeptReports(Struct):
         return written
 
 
-def collect_reports(
+def pack_new_reports(
     places: TemporaryPaths, globs: Sequence[str], earlier: Mapping[Path, Stamp], since: float
 ) -> Mapping[str, bytes | None]:
     """Pack the reports that a run has left in its tree; None for one that is unreadable."""

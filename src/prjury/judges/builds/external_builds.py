@@ -66,7 +66,7 @@ def _make_run(plan: BuildPlan, results: Results, exit_code: int | None) -> TreeR
     return TreeRun((step,), failures=(*results.failures, *results.flaky), results=results)
 
 
-def read_reports_at(places: Sequence[Path], known: frozenset[str]) -> Results:
+def read_reports_at(places: Sequence[Path], tree_paths: frozenset[str]) -> Results:
     """The reports at these places: files, and directories with XML files, which hold one each."""
     listing, names = Listing(), dict[Path, str]()
     above = [str(place.absolute().parent) for place in places if place.is_file()]
@@ -88,7 +88,7 @@ def read_reports_at(places: Sequence[Path], known: frozenset[str]) -> Results:
         names.update({path: printable(name) for path, name in reports.items()})
     listing.files = list(names)
     files = dict(load_reports(listing, lambda path: names[Path(path)]))
-    return parse_ci_reports(files, known, listing.problems)
+    return parse_ci_reports(files, tree_paths, listing.problems)
 
 
 #: An absolute path in a report, and how many of them are looked at.
@@ -101,7 +101,7 @@ _LONGEST_PATH = 1_000
 
 
 def parse_ci_reports(
-    files: Mapping[str, bytes | None], known: frozenset[str], problems: Sequence[str] = ()
+    files: Mapping[str, bytes | None], tree_paths: frozenset[str], problems: Sequence[str] = ()
 ) -> Results:
     """Read another CI's reports; paths lose the place of its tree, with which most begin."""
     contents = filter(None, files.values())
@@ -110,12 +110,12 @@ def parse_ci_reports(
     for path in islice(matches, _MOST_PATHS):
         parts = path[:_LONGEST_PATH].decode("utf-8", "replace").split("/")
         for at in range(2, len(parts)):
-            if "/".join(parts[at:]) in known:
+            if "/".join(parts[at:]) in tree_paths:
                 roots["/".join(parts[:at])] += 1
                 break
     root = re.escape(roots.most_common(1)[0][0]) if roots else r"(?!)"
     place = re.compile(rf"(?:file://|(?<![\w./~-])){root}/")  # no directory of the tree itself
-    tree = TreeFiles(known)
+    tree = TreeFiles(tree_paths)
     return parse_reports(files.items(), [*problems], tree, lambda text: place.sub("", text))
 
 
@@ -137,7 +137,7 @@ class EvidenceBuild(Struct, frozen=True):
     evidence: BuildEvidence
 
     @classmethod
-    def read(
+    def read_and_check(
         cls, options: BuildOptions, ports: Ports, context: PullRequestContext
     ) -> EvidenceBuild:
         """Read the evidence, which is of this change; else a CannotJudgeError says why not."""
@@ -177,15 +177,15 @@ class EvidenceBuild(Struct, frozen=True):
     def find_command(self, plan: BuildPlan) -> Comparison:
         """Compare the sides of a command of the policy; a CannotJudgeError if it was not run."""
         records = {record.command: record for record in self.evidence.commands}
-        return self._compare(plan, records.get(plan.text))
+        return self._check_and_compare(plan, records.get(plan.text))
 
     def _judge(self, plan: BuildPlan, record: BuildRecord | None) -> Judgment:
         try:
-            return decide(self._compare(plan, record))
+            return decide(self._check_and_compare(plan, record))
         except CannotJudgeError as error:
             return decide_untried(plan, str(error), error.reason)
 
-    def _compare(self, plan: BuildPlan, record: BuildRecord | None) -> Comparison:
+    def _check_and_compare(self, plan: BuildPlan, record: BuildRecord | None) -> Comparison:
         if record and record.error:
             raise CannotJudgeError(record.error.message, reason=record.error.reason)
         run = record.run if record else None

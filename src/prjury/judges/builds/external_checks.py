@@ -17,8 +17,8 @@ from msgspec import Struct
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError, SourceError
 from prjury.judges.builds.compare import compare
-from prjury.judges.builds.decide import combine_judgments, decide, doubt, doubt_edited
-from prjury.judges.builds.environment import Snippet, describe_reason
+from prjury.judges.builds.decide import combine_judgments, decide, doubt, doubt_ci_edits
+from prjury.judges.builds.environment import Snippet, make_reason_facts
 from prjury.judges.builds.evidence import Run
 from prjury.judges.builds.external_builds import make_reported_run, parse_ci_reports, tree_of
 from prjury.judges.builds.failure import Results
@@ -128,8 +128,8 @@ def judge_by_checks(
     """Judge by the checks of the head, once all of them have ended or the time is over."""
     if ports.checks is None:
         words = f"the checks of the head cannot be read: {ports.checks_missing}"
-        return Judgment.errored(words, metadata=describe_reason("no_checks_source", _BUILD_HERE))
-    begun, checks = deadline.remaining, _Elsewhere(options, ports, ports.checks, pull, deadline)
+        return Judgment.errored(words, metadata=make_reason_facts("no_checks_source", _BUILD_HERE))
+    begun, checks = deadline.remaining, _RemoteChecks(options, ports, ports.checks, pull, deadline)
     try:
         summary = CheckSummary.of(checks.wait_for_checks(), options.checks)
     except SourceError as error:
@@ -142,13 +142,13 @@ def judge_by_checks(
         paths = list_paths(ports.repository, tree_of(pull))
         tested = decide(compare(*outcome, paths, options))
     if summary.failed:
-        judgment = checks.compare_with_base(judgment, summary, tested)
+        judgment = checks.explain_failure_with_base(judgment, summary, tested)
     judgments = [judgment] if tested is None else [tested, judgment]
     combined = combine_judgments(judgments[:: -1 if summary.failed else 1], checks.notes)
-    return doubt_edited(combined.with_metadata(**_make_facts(summary)), pull)
+    return doubt_ci_edits(combined.with_metadata(**_make_facts(summary)), pull)
 
 
-class _Elsewhere(Struct, frozen=True):
+class _RemoteChecks(Struct, frozen=True):
     """What ran elsewhere on the head and on the base; `notes` say what could not be read."""
 
     options: BuildOptions
@@ -196,8 +196,8 @@ class _Elsewhere(Struct, frozen=True):
         unknown = "" if base_results else "the base has left no test reports"
         return make_reported_run(sides[0], base_results, good=good, base_unknown=unknown)
 
-    def compare_with_base(
-        self, judgment: Judgment, summary: CheckSummary, tested: Judgment | None
+    def explain_failure_with_base(
+        self, judgment: Judgment, head_checks: CheckSummary, tested: Judgment | None
     ) -> Judgment:
         """The FAIL of the head's checks, with what the base's say; they excuse nothing."""
         commit = self.pull.base.sha
@@ -209,12 +209,12 @@ class _Elsewhere(Struct, frozen=True):
         if unknown:
             self.notes.append(f"the base could not be compared with: {unknown}")
         old = []
-        for run in summary.failed:
+        for run in head_checks.failed:
             same = [each for each in base.runs if (each.app, each.name) == (run.app, run.name)]
             if same and all(each in base.failed for each in same):
                 old.append(run)
         words, reason = judgment.reasoning, {}
-        if old and (len(old) < len(summary.failed) or self.options.pre_existing == "block"):
+        if old and (len(old) < len(head_checks.failed) or self.options.pre_existing == "block"):
             words = f"{words}; {len(old)} of them failed on the base as well"
         elif old and tested and tested.status is Status.FAIL and tested.reason != BASE_BROKEN:
             words = f"{words}, on the base as well, but not in the same way"
@@ -243,7 +243,7 @@ def may_stop_waiting(
     return len(looks) > 1 and CheckSummary.of(looks[-2], wanted).complete
 
 
-def decide_by_checks(pull: PullRequest, summary: CheckSummary, seconds: float) -> Judgment:
+def decide_by_checks(pull: PullRequest, summary: CheckSummary, waited: float) -> Judgment:
     """Decide by checks for which so many seconds were waited. Pure."""
     subject = f"checks of {pull.head.sha[:12]}"
     metadata = {"system": "checks", "subject": subject, **_make_facts(summary)}
@@ -254,7 +254,7 @@ def decide_by_checks(pull: PullRequest, summary: CheckSummary, seconds: float) -
         return Judgment.failed(words, score=score, checks=checks, metadata=metadata)
     words, score = _describe_passed(pull, summary), BooleanScore(value=True)
     passed = Judgment.passed(words, score=score, checks=checks, metadata=metadata)
-    if why := _find_doubt(pull, summary, seconds):
+    if why := _find_reason_to_abstain(pull, summary, waited):
         return doubt(passed, *why)
     return passed
 
@@ -263,13 +263,13 @@ def _make_facts(summary: CheckSummary) -> dict[str, Any]:
     return BuildFacts(origin="checks", tested_base=summary.tested_base).to_metadata()
 
 
-def _find_doubt(
-    pull: PullRequest, summary: CheckSummary, seconds: float
+def _find_reason_to_abstain(
+    pull: PullRequest, summary: CheckSummary, waited: float
 ) -> tuple[str, str, Snippet] | None:
     head = f"the head {pull.head.sha[:12]}"
     missing = _quote_names(summary.missing)
     if summary.pending:
-        late = f"after {format_duration(seconds)} {pluralize(len(summary.pending), 'check')} of"
+        late = f"after {format_duration(waited)} {pluralize(len(summary.pending), 'check')} of"
         words = f"{late} {head} still ran: {_list_runs(summary.pending)}"
         return f"{words}; missing: {missing}" if missing else words, "checks_pending", _LONGER
     if summary.undecided:

@@ -174,7 +174,7 @@ def inside_tree(path: str) -> str | None:
     return None if plain in {".", ".."} or plain.startswith("../") else plain
 
 
-def drop_repeats(failures: Iterable[Failure]) -> list[Failure]:
+def sort_unique(failures: Iterable[Failure]) -> list[Failure]:
     """The failures of a log, each once, in order; tests of one name differ by place and message."""
     unique, tests = dict[object, Failure](), dict[str, list[str]]()
     for failure in failures:

@@ -10,18 +10,18 @@ from msgspec.structs import replace
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
 from prjury.judges.builds import wording
-from prjury.judges.builds.ci import BaseCi, find_base_ci
+from prjury.judges.builds.ci import BaseCi, choose_ci_jobs
 from prjury.judges.builds.compare import compare
 from prjury.judges.builds.decide import (
     combine_judgments,
     decide,
     decide_untried,
-    doubt_edited,
+    doubt_ci_edits,
     doubt_replaced_build,
-    list_new_build_notes,
     list_touched,
+    note_untested_base,
 )
-from prjury.judges.builds.environment import Snippet, describe_reason
+from prjury.judges.builds.environment import Snippet, make_reason_facts
 from prjury.judges.builds.evidence import KeptReports, Outcome, Run
 from prjury.judges.builds.plan import BuildPlan, BuildSystem, DetectedBuilds
 from prjury.judges.builds.planner import BuildPlanner
@@ -30,7 +30,7 @@ from prjury.judges.builds.source_tree import SourceTree
 from prjury.judges.builds.systems.recipes import read_own_recipes
 from prjury.judges.builds.test_settings import find_changed_test_settings
 from prjury.judges.builds.toolchains import Toolchains
-from prjury.judges.builds.unbuilt import find_source_file, find_unbuilt_files, usual_command
+from prjury.judges.builds.unbuilt import choose_file_to_build, find_unbuilt_files, usual_command
 from prjury.judges.builds.workplace import Builder, list_paths, object_missing
 from prjury.judges.context import PullRequestContext
 from prjury.jury.judge import JudgeType
@@ -67,7 +67,7 @@ class TreeBuildJudge:
         """Build; where that fails, build the base as well to distinguish old failures from new."""
         pull = context.pull
         if pull.merge.tree is None or not pull.files or is_docs_only(pull):
-            return _abstain_nothing_to_build(pull)
+            return _abstain_without_merge_or_code(pull)
         if self.options.from_ == "checks":
             from prjury.judges.builds.external_checks import judge_by_checks  # noqa: PLC0415 - few ask for them
 
@@ -78,7 +78,7 @@ class TreeBuildJudge:
         except CannotJudgeError as error:
             if self.options.from_ != "evidence":
                 raise
-            return Judgment.errored(str(error), metadata=describe_reason(error.reason))
+            return Judgment.errored(str(error), metadata=make_reason_facts(error.reason))
 
     def _judge_builds(self, context: PullRequestContext, merged: str) -> Judgment:
         pull, evidence, notes = context.pull, None, tuple[str, ...]()
@@ -89,28 +89,28 @@ class TreeBuildJudge:
         if self.options.from_ == "evidence":
             from prjury.judges.builds.external_builds import EvidenceBuild  # noqa: PLC0415 - few ask for it
 
-            evidence = EvidenceBuild.read(self.options, self.ports, context)
+            evidence = EvidenceBuild.read_and_check(self.options, self.ports, context)
             notes = (*notes, wording.FROM_EVIDENCE)
             if judged := evidence.judge_reports():
                 judgment = combine_judgments([judged], notes)
                 judgment = _add_facts(judgment, origin="evidence", settings=settings)
-                return doubt_edited(judgment, pull)
+                return doubt_ci_edits(judgment, pull)
         planner = self._planner(base)
         builds = self._detect(planner, merged, frozenset(list_touched(pull)))
         base_plans = self._detect(planner, base, None).plans
         if not builds.plans:
-            return self._judge_no_build(pull, builds, paths, base_plans)
+            return self._abstain_without_build(pull, builds, paths, base_plans)
         unbuilt = tuple(find_unbuilt_files(pull.files, builds.plans, builds.skipped, self.own))
         if evidence:
             judgments = evidence.judge_builds(builds.plans)
         else:
             judgments = self._build_and_judge(context, builds, merged, paths)
-            notes = (*list_new_build_notes(builds.plans, base_plans), *notes)
+            notes = (*note_untested_base(builds.plans, base_plans), *notes)
         judgment = combine_judgments(judgments, (*builds.notes, *notes))
         origin = self.options.from_
         judgment = _add_facts(judgment, origin=origin, settings=settings, unbuilt=unbuilt)
         if evidence:
-            judgment = doubt_edited(judgment, pull)
+            judgment = doubt_ci_edits(judgment, pull)
         if judgment.status is not Status.PASS:
             return judgment
         judgment = _name_edited_tests(judgment, pull)
@@ -128,11 +128,11 @@ class TreeBuildJudge:
         recalled, bases, judgments = [memory.recall(plan) for plan in builds.plans], [], []
         for base in recalled:
             half = within(context.deadline.within(context.deadline.remaining / 2), limit)
-            bases.append(sides.run_base(base, half))
+            bases.append(sides.recall_or_run_base(base, half))
         for base in bases:
             try:
                 _refuse_missing_tools(base.plan)
-                plan, run = sides.run_head(base, within(context.deadline, limit))
+                plan, run = sides.run_head_beside_base(base, within(context.deadline, limit))
             except CannotJudgeError as error:
                 self.outcomes.append((base.plan, error))
                 judgments.append(decide_untried(base.plan, str(error), error.reason))
@@ -144,14 +144,14 @@ class TreeBuildJudge:
         builder.forget_logs(but=frozenset(logs))
         return judgments
 
-    def _judge_no_build(
+    def _abstain_without_build(
         self,
         pull: PullRequest,
         builds: DetectedBuilds,
         paths: frozenset[str],
         base_plans: Sequence[BuildPlan],
     ) -> Judgment:
-        source = find_source_file(paths, {file.path for file in pull.files})
+        source = choose_file_to_build(paths, {file.path for file in pull.files})
         is_configured = self.options.command != "auto" or self.options.systems != "auto"
         if not (source or is_configured or base_plans):
             why = "nothing to build: the tree holds no source code that is compiled or tested"
@@ -164,7 +164,7 @@ class TreeBuildJudge:
             f"{POLICY_PATH}, with the command that builds and tests it: `{line}`. Or pass "
             "--no-build if there is nothing to build.",
             "no_build_system",
-            metadata=describe_reason("no_build_system", Snippet(text=line)),
+            metadata=make_reason_facts("no_build_system", Snippet(text=line)),
         )
 
     def find_plans(
@@ -178,11 +178,11 @@ class TreeBuildJudge:
 
     def find_ci(self, tree: str, toolchains: Toolchains) -> BaseCi | None:
         """The CI in the workflows of a tree, as a machine with these tools would run it."""
-        return find_base_ci(self._root(tree, None), toolchains)
+        return choose_ci_jobs(self._root(tree, None), toolchains)
 
     def _planner(self, base: str, toolchains: Toolchains | None = None) -> BuildPlanner:
         toolchains = toolchains or Toolchains(self.ports.shell.environment())
-        ci = find_base_ci(self._root(base, None), toolchains)
+        ci = choose_ci_jobs(self._root(base, None), toolchains)
         return BuildPlanner(self.options, toolchains, ci, self.own)
 
     def _detect(
@@ -191,9 +191,9 @@ class TreeBuildJudge:
         return planner.plan_builds(self._root(tree, changes))
 
     def _root(self, tree: str, changes: frozenset[str] | None) -> SourceTree:
-        return SourceTree(self.ports.repository.files(tree), self._read_blob_texts, changed=changes)
+        return SourceTree(self.ports.repository.files(tree), self._require_texts, changed=changes)
 
-    def _read_blob_texts(self, entries: Sequence[TreeEntry]) -> Mapping[str, str]:
+    def _require_texts(self, entries: Sequence[TreeEntry]) -> Mapping[str, str]:
         """The texts of files that say how to build; CannotJudgeError if a clone lacks one."""
         contents = self.ports.repository.read([entry.blob for entry in entries])
         for entry in entries:
@@ -204,12 +204,12 @@ class TreeBuildJudge:
         return {blob: (data or b"").decode("utf-8", "replace") for blob, data in contents.items()}
 
 
-def judge_plan(
-    plan: BuildPlan, run: Callable[[], Run], known: frozenset[str], options: BuildOptions
+def run_and_judge_plan(
+    plan: BuildPlan, run: Callable[[], Run], tree_paths: frozenset[str], options: BuildOptions
 ) -> Judgment:
     try:
         _refuse_missing_tools(plan)
-        return decide(compare(plan, run(), known, options))
+        return decide(compare(plan, run(), tree_paths, options))
     except CannotJudgeError as error:
         return decide_untried(plan, str(error), error.reason)
 
@@ -234,7 +234,7 @@ def _name_edited_tests(judgment: Judgment, pull: PullRequest) -> Judgment:
     return _add_facts(judgment, settings=tuple(sorted(tests.union(facts.settings))))
 
 
-def _abstain_nothing_to_build(pull: PullRequest) -> Judgment:
+def _abstain_without_merge_or_code(pull: PullRequest) -> Judgment:
     why, label = "only documentation changes", "not_applicable"
     if pull.merge.impossible:
         why, label = pull.merge.impossible, "no_merge"

@@ -172,7 +172,7 @@ class BuildPlan(Struct, frozen=True):
         return step.may_fail or (step.name == "test" and any(one.name == "test" for one in later))
 
     @property
-    def last_failed(self) -> BuildPlan | None:
+    def failed_tests_plan(self) -> BuildPlan | None:
         """The plan that runs what failed just before, by pytest's own option; None for others."""
         steps = []
         for step in [step for step in self.steps if step.name == "test"] or self.steps[-1:]:

@@ -15,10 +15,10 @@ from prjury.judges.builds.ci import WRAPPING, BaseCi, CiJob
 from prjury.judges.builds.ci_plan import (
     ADAPTERS,
     RECIPE_FIRST,
-    adapt_test_steps,
-    add_ci_options,
+    add_ci_options_and_steps,
+    add_report_options_to_script_plan,
     plan_ci_job,
-    take_recipes_out,
+    remove_recipe_steps,
 )
 from prjury.judges.builds.plan import (
     CUSTOM,
@@ -40,7 +40,7 @@ from prjury.judges.builds.source_tree import (
     path_in,
 )
 from prjury.judges.builds.systems import SYSTEMS
-from prjury.judges.builds.systems.jvm import narrow_to_affected
+from prjury.judges.builds.systems.jvm import narrow_maven_to_affected
 from prjury.judges.builds.systems.python import add_virtual_environment
 from prjury.judges.builds.toolchains import (
     TOOLS_OF,
@@ -78,7 +78,7 @@ class BuildPlanner(Struct, frozen=True):
         """The builds of a tree that the change affects; all of them where there is none."""
         if self.options.command != "auto":
             plan = make_policy_plan(self.options.command, self.options.junit)
-            return DetectedBuilds((self._complete_plan(root, plan, None),))
+            return DetectedBuilds((self._equip_plan(root, plan, None),))
         systems = None if self.options.systems == "auto" else self.options.systems
         part = root.changed if self.options.affected else None
         builds = detect_builds(root, part, systems, self.own)
@@ -93,7 +93,7 @@ class BuildPlanner(Struct, frozen=True):
                 elsewhere = "which lies in another repository"
                 notes += (f"its CI calls {visible(ci.external[0])}, {elsewhere}",)
             noted = (replace(plan, left_out=ci.left_out) for plan in builds.plans)
-            equipped = tuple(self._complete_plan(root, plan, None) for plan in noted)
+            equipped = tuple(self._equip_plan(root, plan, None) for plan in noted)
             builds = replace(builds, plans=equipped, notes=notes)
         more = self.options.junit
         plans = (replace(plan, reports=(*plan.reports, *more)) for plan in builds.plans)
@@ -132,9 +132,9 @@ class BuildPlanner(Struct, frozen=True):
         root: SourceTree,
         job: CiJob,
         affected: Sequence[BuildPlan],
-        every: Sequence[BuildPlan],
+        all_plans: Sequence[BuildPlan],
     ) -> Iterator[BuildPlan]:
-        fitting = _list_tested(every, job.places)
+        fitting = _list_plans_tested_at(all_plans, job.places)
         recipes = {
             (plan.system, plan.directory)
             for plan in fitting
@@ -154,25 +154,25 @@ class BuildPlanner(Struct, frozen=True):
         ]
         tested = [plan for plan in noted if plan.tests]
         if recipes:
-            rest = take_recipes_out(job, recipes, absent)
+            rest = remove_recipe_steps(job, recipes, absent)
             job = replace(job, left_out=rest.left_out)
             others = plan_ci_job(rest, root, self.machine) if rest.steps else None
             for plan in affected:
                 if (plan.system, plan.directory) in recipes:
                     follow = None if plan.directory else others
                     others = others if plan.directory else None
-                    yield self._complete_plan(root, add_ci_options(plan, job, follow), job)
+                    yield self._equip_plan(root, add_ci_options_and_steps(plan, job, follow), job)
             if not others:
                 return
             job = rest
             tested = [plan for plan in tested if (plan.system, plan.directory) not in recipes]
         elif needs and tested:
-            yield from (self._complete_plan(root, plan, job) for plan in noted)
+            yield from (self._equip_plan(root, plan, job) for plan in noted)
             return
-        plan = self._complete_plan(root, plan_ci_job(job, root, self.machine), job)
-        yield replace(plan, otherwise=self._complete_plan(root, tested[0], job) if tested else None)
+        plan = self._equip_plan(root, plan_ci_job(job, root, self.machine), job)
+        yield replace(plan, otherwise=self._equip_plan(root, tested[0], job) if tested else None)
 
-    def _complete_plan(self, root: SourceTree, plan: BuildPlan, job: CiJob | None) -> BuildPlan:
+    def _equip_plan(self, root: SourceTree, plan: BuildPlan, job: CiJob | None) -> BuildPlan:
         by_ci = job.list_wanted_versions(root) if job else ()
         wishes = list_wanted_versions(root, plan.directory, by_ci)
         by_lines = plan.source == "ci" and job is not None
@@ -200,12 +200,12 @@ class BuildPlanner(Struct, frozen=True):
             return equipped
         path = equipped.env.get("PATH", path)
         prepared = add_virtual_environment(equipped, root.below(plan.directory), path)
-        return narrow_to_affected(adapt_test_steps(prepared, root))
+        return narrow_maven_to_affected(add_report_options_to_script_plan(prepared, root))
 
 
 def _list_not_in_ci(root: SourceTree, ci: BaseCi, plans: Sequence[BuildPlan]) -> list[BuildPlan]:
     kinds = {kind for job in (*ci.jobs, *ci.others) for kind in (*job.kinds, *job.places)}
-    within, untested = _list_tested(plans, kinds), []
+    within, untested = _list_plans_tested_at(plans, kinds), []
     for plan in plans:
         place = plan.directory
         own_lock = path_in(place, "uv.lock") in root.files
@@ -215,7 +215,7 @@ def _list_not_in_ci(root: SourceTree, ci: BaseCi, plans: Sequence[BuildPlan]) ->
     return untested
 
 
-def _list_tested(
+def _list_plans_tested_at(
     plans: Sequence[BuildPlan], places: Collection[tuple[str, str]]
 ) -> list[BuildPlan]:
     """The plans of which calls test at least a part; make and scripts in the root may test all."""
@@ -282,9 +282,9 @@ def detect_builds(
     pairs = by_name.items()
     listed = [_Build(name, plan, system) for name, system in pairs for plan in system.plans(root)]
     every = [build for build in listed if build.plan.directory not in excluded]
-    chosen = [build for build in every if not _is_replaced(root, build, every)]
+    chosen = [build for build in every if not _loses_to_own_or_family(root, build, every)]
     if not systems:  # none is left out for being weak where the policy names systems
-        chosen = [build for build in chosen if not _is_outranked(build, chosen)]
+        chosen = [build for build in chosen if not _is_weak_beside_better(build, chosen)]
     notes = _note(_ALSO_FOUND, every, {build.place for build in chosen})
     for name in SYSTEMS.keys() - _AUTOMATIC if systems is None else ():
         if marker := root.has(*SYSTEMS[name].manifests):
@@ -308,13 +308,13 @@ def detect_builds(
     notes += _note(_NOT_TOUCHED, chosen, built)
     others = frozenset(build.plan.directory for build in listed) | places
     skipped = {place for path in touched if (place := nearest(path, others)) in excluded}
-    skipped = {place for place in skipped if place and not _is_material(place, places)}
+    skipped = {place for place in skipped if place and not _is_vendored_or_fixture(place, places)}
     return DetectedBuilds(tuple(builds), tuple(notes), tuple(sorted(skipped)))
 
 
-def _is_replaced(root: SourceTree, build: _Build, every: Sequence[_Build]) -> bool:
+def _loses_to_own_or_family(root: SourceTree, build: _Build, all_builds: Sequence[_Build]) -> bool:
     place, system = build.plan.directory, build.system
-    around = [other for other in every if is_within(place, other.plan.directory)]
+    around = [other for other in all_builds if is_within(place, other.plan.directory)]
     if not system.own and any(other.system.own for other in around):
         return True
 
@@ -328,19 +328,19 @@ def _is_replaced(root: SourceTree, build: _Build, every: Sequence[_Build]) -> bo
     return bool(system.family) and build is not min(kin, key=rank)
 
 
-def _is_outranked(build: _Build, every: Sequence[_Build]) -> bool:
+def _is_weak_beside_better(build: _Build, all_builds: Sequence[_Build]) -> bool:
     """Tell whether there are better builds of the same code than those that often call others."""
     if not build.is_weak:
         return False
     where = build.plan.directory
-    strong = [other.plan for other in every if not other.is_weak]
+    strong = [other.plan for other in all_builds if not other.is_weak]
     beside = [plan for plan in strong if plan.directory == where]
     only_tests = build.plan.tests and not any(plan.tests for plan in beside)
     if any(is_below(where, plan.directory) for plan in strong) or (beside and not only_tests):
         return True
     if build.only_compiles and any(is_below(plan.directory, where) for plan in strong):
         return True
-    rivals = [other for other in every if other.is_weak and other.plan.directory == where]
+    rivals = [other for other in all_builds if other.is_weak and other.plan.directory == where]
     return build is not min(rivals, key=lambda other: not other.plan.tests)
 
 
@@ -363,7 +363,7 @@ def _may_need_files_outside(root: SourceTree, build: _Build) -> bool:
     return False
 
 
-def _is_material(place: str, built: frozenset[str]) -> bool:
+def _is_vendored_or_fixture(place: str, built: frozenset[str]) -> bool:
     """True for code of others, and for tests and their data below a project that is built."""
     for path in (place, *parents_of(place)):
         name = path.rpartition("/")[2].lower()

@@ -95,7 +95,7 @@ class KeptBase(Struct, frozen=True):
         trees = {commit.tree for commit in self.commits}
         history = tuple(tests for tree, tests in failing.items() if tree in trees)
         for commit in self.commits:
-            if run := self._read_outcome(plan, commit.tree):
+            if run := self._read_passed_outcome(plan, commit.tree):
                 return BaseRun(plan, run, commit.sha, history)
         return BaseRun(plan, history=history)
 
@@ -119,7 +119,7 @@ class KeptBase(Struct, frozen=True):
                 self.memory.keep(self._make_key(plan), msgspec.json.encode(newest).decode())
             self.keep(plan, base.tree, run)
 
-    def _read_outcome(self, plan: BuildPlan, tree: str) -> TreeRun | None:
+    def _read_passed_outcome(self, plan: BuildPlan, tree: str) -> TreeRun | None:
         with suppress(ValueError, RecursionError, msgspec.MsgspecError):
             text = self.memory.recall(self._make_key(plan, tree)) or ""
             run = msgspec.json.decode(text, type=TreeRun)
@@ -155,7 +155,7 @@ class BothSides(Struct, frozen=True):
     options: BuildOptions
     memory: KeptBase
 
-    def run_base(self, base: BaseRun, deadline: Deadline) -> BaseRun:
+    def recall_or_run_base(self, base: BaseRun, deadline: Deadline) -> BaseRun:
         """Take the base from an earlier run, or build it if it is compared with."""
         outcome = None if self.options.keep_of_base else base.outcome
         if outcome and base.commit == self.base:
@@ -189,7 +189,7 @@ class BothSides(Struct, frozen=True):
         self.memory.keep_base(plan, run)
         return replace(base, plan=plan, run=run, reports=place.reports)
 
-    def run_head(self, base: BaseRun, deadline: Deadline) -> tuple[BuildPlan, Run]:
+    def run_head_beside_base(self, base: BaseRun, deadline: Deadline) -> tuple[BuildPlan, Run]:
         """Run the plan on the merged tree beside what is known of the base; as `Workplace.run`."""
         with self.builder.open_tree(self.merged, deadline) as place:
             plan = base.plan
@@ -202,7 +202,7 @@ class BothSides(Struct, frozen=True):
                     plan = other
                     run = place.run_with_reports(plan, self.options, deadline)
             run = self._add_base(place.paths, run, replace(base, plan=plan), deadline)
-            run = self._retry_tests(place, plan, run, deadline)
+            run = self._retry_few(place, plan, run, deadline)
         self.memory.keep(plan, self.merged, run.head)
         shows = run.base is not None and not run.base.failed and run.base.tested
         compares = self.options.compare == "always" and run.head.tested and not run.head.failed
@@ -237,15 +237,15 @@ class BothSides(Struct, frozen=True):
             reports_of_base=dict(base.reports),
         )
 
-    def _retry_tests(self, place: Workplace, plan: BuildPlan, run: Run, deadline: Deadline) -> Run:
+    def _retry_few(self, place: Workplace, plan: BuildPlan, run: Run, deadline: Deadline) -> Run:
         suspects = find_new_test_failures(run)
         if not 0 < len(suspects) <= _MOST_AGAIN or deadline.remaining < run.head.seconds:
             return run
         count = pluralize(len(suspects), "newly failing test")
         self.builder.ports.progress.say(wording.RUNNING_AGAIN.format(count))
         try:
-            if plan.last_failed and runs_every_test(run.head, plan):
-                retry = place.run(plan.last_failed, deadline)
+            if plan.failed_tests_plan and runs_every_test(run.head, plan):
+                retry = place.run(plan.failed_tests_plan, deadline)
                 settled = {*retry.results.ran, *(failure.id for failure in retry.failures)}
                 if settled.issuperset(failure.id for failure in suspects):
                     return replace(run, retry=retry)

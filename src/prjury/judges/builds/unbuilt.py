@@ -26,7 +26,7 @@ _BESIDE_OTHERS = JAVASCRIPT | PYTHON
 _CODE = frozenset({FileKind.SOURCE, FileKind.TEST})
 
 
-def find_source_file(paths: Iterable[str], changed: Collection[str]) -> str | None:
+def choose_file_to_build(paths: Iterable[str], changed: Collection[str]) -> str | None:
     """A source file to build or test; scripts and samples count where they change, not both."""
     sources = []
     for path in paths:

@@ -119,7 +119,7 @@ def _explain_end(step: StepRun, allowed: float) -> str:
     return f"failed with exit code {step.exit_code}"
 
 
-def describe_causes(failures: Sequence[Failure]) -> str:
+def describe_first_failure(failures: Sequence[Failure]) -> str:
     if not failures:
         return ""
     first = failures[0]
@@ -170,20 +170,20 @@ def say_passed(comparison: Comparison) -> str:
 
 def say_failed(comparison: Comparison) -> str:
     counting = [one for one in comparison.ordered if not comparison.excuses(one)]
-    causes = describe_causes(counting or comparison.outcome.failures)
+    causes = describe_first_failure(counting or comparison.outcome.failures)
     why = f": {causes}" if causes else ""
     return f"{describe_end(comparison.outcome)}{why}"
 
 
 def say_base_broken(comparison: Comparison) -> str:
-    causes = describe_causes(comparison.outcome.failures)
+    causes = describe_first_failure(comparison.outcome.failures)
     return (
         f"{describe_end(comparison.outcome)}, and so did the base, which may hide what this change "
         f"breaks. Fix the base first.\n{causes}"
     )
 
 
-def say_excused(comparison: Comparison) -> str:
+def say_old_or_flaky(comparison: Comparison) -> str:
     failures = [one for one in comparison.outcome.failures if one.kind != "goal"]
     old = sum(one.state == "pre_existing" for one in failures)
     flaky = sum(one.state == "flaky" for one in failures)
@@ -191,7 +191,7 @@ def say_excused(comparison: Comparison) -> str:
     what = f"{pluralize(old, 'test')} failed" if only_tests else pluralize(old, "failure")
     words = [f"{what} as on the base"] if old else []
     words += [f"{pluralize(flaky, 'flaky test')} passed when run again"] if flaky else []
-    causes = describe_causes(comparison.outcome.failures)
+    causes = describe_first_failure(comparison.outcome.failures)
     return f"{' and '.join(words)}; nothing else fails: {causes}"
 
 
@@ -207,11 +207,11 @@ def say_vanished(lost: Vanished) -> str:
     return f"{pluralize(lost.count, 'test')} that ran on the base did not run here{example}"
 
 
-def say_gap(comparison: Comparison, gap: Gap) -> str:
+def say_not_compared(comparison: Comparison, gap: Gap) -> str:
     base = comparison.base
     detail = comparison.run.base_unknown or comparison.removed_test
     if base and gap != "removed":
-        detail = describe_causes(base.failures) or describe_end(base)
+        detail = describe_first_failure(base.failures) or describe_end(base)
     why = _GAPS[gap].format(quote(detail))
     repairs = "this change repairs the base's build, so" if gap in {"failed", "partly"} else "so"
     return f"tests not compared: {why}; {repairs} nobody can say which tests of the base are lost"

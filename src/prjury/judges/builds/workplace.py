@@ -21,9 +21,9 @@ from prjury.errors import CannotJudgeError
 from prjury.judges.builds import probe
 from prjury.judges.builds.calls import WORDS
 from prjury.judges.builds.compare import find_machine_fault
-from prjury.judges.builds.evidence import Run, StepRun, TreeRun, collect_reports
+from prjury.judges.builds.evidence import Run, StepRun, TreeRun, pack_new_reports
 from prjury.judges.builds.plan import BuildPlan, BuildStep
-from prjury.judges.builds.results.report_files import Stamp, find_reports, rename_reports, stamps
+from prjury.judges.builds.results.report_files import Stamp, find_reports, keep_every_report, stamps
 from prjury.judges.builds.results.tree import TemporaryPaths, TreeFiles
 from prjury.judges.builds.source_tree import parent_of, parents_of, path_in
 from prjury.judges.builds.step_environment import add_env_from_files, words_of, write_tool_wrappers
@@ -54,10 +54,10 @@ class ImportedCode(Struct, frozen=True):
     directory: str
     paths: frozenset[str]
 
-    def install_probe(self, system: str, env: Mapping[str, str]) -> Mapping[str, str]:
+    def put_probe_on_path(self, system: str, env: Mapping[str, str]) -> Mapping[str, str]:
         prefix = f"{self.directory}/" if self.directory else ""
         below = [path.removeprefix(prefix) for path in self.paths if path.startswith(prefix)]
-        names = sorted(find_import_names(below))
+        names = sorted(find_packages_or_modules(below))
         if not names or system in _SELF_CONTAINED:
             return {}
         self.place.mkdir(exist_ok=True)
@@ -68,7 +68,7 @@ class ImportedCode(Struct, frozen=True):
         source = [path.removeprefix("src/") for path in below if path.startswith("src/")]
         compiled = any(path.endswith(_COMPILED) for path in source)
         paths = [str(self.place), env.get("PYTHONPATH", "")]
-        if find_import_names(source) and not compiled:
+        if find_packages_or_modules(source) and not compiled:
             paths.insert(1, str(self.tree / self.directory / "src"))
         return {"PYTHONPATH": os.pathsep.join(filter(None, paths))}
 
@@ -82,7 +82,7 @@ class ImportedCode(Struct, frozen=True):
                     for name, origins in places.items():
                         seen.setdefault(name, []).extend(one for one in origins if "\0" not in one)
         for name, origins in sorted(seen.items()):
-            if origins and not any(map(self._is_of_this_run, origins)):
+            if origins and not any(map(self._lies_in_this_run, origins)):
                 raise CannotJudgeError(
                     f"the tests ran against another copy of `{visible(name)}`, in "
                     f"`{visible(str(Path(origins[0]).parent))}`, not against this tree",
@@ -92,7 +92,7 @@ class ImportedCode(Struct, frozen=True):
                     reason="tested_elsewhere",
                 )
 
-    def _is_of_this_run(self, origin: str) -> bool:
+    def _lies_in_this_run(self, origin: str) -> bool:
         """True if it lies in the tree, or was copied or installed from it."""
         own, path = (self.place.parent.resolve(), self.tree.resolve()), Path(origin).resolve()
         inside = [path.relative_to(place) for place in own if path.is_relative_to(place)]
@@ -103,22 +103,22 @@ class ImportedCode(Struct, frozen=True):
         return any(source and any(map(source.is_relative_to, own)) for source in sources)
 
 
-def find_import_names(paths: Collection[str]) -> set[str]:
+def find_packages_or_modules(paths: Collection[str]) -> set[str]:
     """The topmost packages of a project, at any depth, or its modules where it has none."""
     packages, modules = set[str](), set[str]()
     homes = {path.removesuffix("/__init__.py") for path in paths if path.endswith("/__init__.py")}
     for home in homes:
-        if homes.isdisjoint(parents_of(home)) and _is_of_project(home):
+        if homes.isdisjoint(parents_of(home)) and _is_own_package(home):
             packages.add(home.rpartition("/")[2])
     for path in paths:
         stem, place = path.removesuffix(".py"), parent_of(path)
         is_source = place.rpartition("/")[2] in _SOURCES
-        if is_source and stem != path and _is_of_project(stem):
+        if is_source and stem != path and _is_own_package(stem):
             modules.add(stem.rpartition("/")[2])
     return packages or modules
 
 
-def _is_of_project(path: str) -> bool:
+def _is_own_package(path: str) -> bool:
     name = path.rpartition("/")[2]
     others = name in sys.stdlib_module_names or name.startswith("test_")
     return (
@@ -166,11 +166,11 @@ class Builder(Struct, frozen=True):
             for name in ("tree", "home", "tmp", "reports"):
                 (scratch / name).mkdir()
             if directory is None:
-                self._export_repository(tree, scratch, deadline)
+                self._export_and_commit_tree(tree, scratch, deadline)
             places = TemporaryPaths(directory or scratch / "tree", scratch)
             yield Workplace(self, places, list_paths(self.ports.repository, tree))
 
-    def _export_repository(self, tree: str, scratch: Path, deadline: Deadline) -> None:
+    def _export_and_commit_tree(self, tree: str, scratch: Path, deadline: Deadline) -> None:
         """Write a repository of one commit, as a checkout is; a build may do without."""
         place = scratch / "tree"
         if absent := self.ports.repository.export_and_list_missing(tree, place):
@@ -210,7 +210,7 @@ class Workplace(Struct, frozen=True):
 
     def run(self, plan: BuildPlan, deadline: Deadline, keep: Sequence[str] = ()) -> TreeRun:
         """Run the plan, what fails for the machine twice; CannotJudgeError if it cannot be run."""
-        attempt = _Attempt(self, plan, deadline, keep)
+        attempt = _PreparedAttempt(self, plan, deadline, keep)
         steps = attempt.run_steps()
         run = attempt.read_outcome(steps)
         if attempt.should_retry(run):
@@ -218,7 +218,7 @@ class Workplace(Struct, frozen=True):
             first = run.steps.index(run.failed_steps[0]) if run.failed_steps else len(steps) - 1
             run = attempt.read_outcome((*steps[:first], *attempt.run_steps(first)))
         self.reports.clear()
-        self.reports.update(collect_reports(self.places, keep, attempt.earlier, attempt.began))
+        self.reports.update(pack_new_reports(self.places, keep, attempt.earlier, attempt.began))
         return run
 
     def run_with_reports(self, plan: BuildPlan, options: BuildOptions, deadline: Deadline) -> Run:
@@ -228,7 +228,7 @@ class Workplace(Struct, frozen=True):
         return Run(head, versions=dict(plan.versions), reports={**self.reports}, withheld=withheld)
 
 
-class _Attempt:
+class _PreparedAttempt:
     def __init__(
         self, place: Workplace, plan: BuildPlan, deadline: Deadline, keep: Sequence[str]
     ) -> None:
@@ -254,7 +254,7 @@ class _Attempt:
         env = dict(write_tool_wrappers(words, places.around / "lent", env, versions))
         probe_place = places.around / "probe"
         self.origins = ImportedCode(probe_place, places.tree, plan.directory, place.paths)
-        self.env = {**env, **self.origins.install_probe(plan.system, env)}
+        self.env = {**env, **self.origins.put_probe_on_path(plan.system, env)}
         shell.copy_caches(words, home)
 
     def _fill(self, env: Mapping[str, str]) -> dict[str, str]:
@@ -273,7 +273,7 @@ class _Attempt:
             env = {**shared, **self._fill(step.env)}
             writable = [self.place.places.tree]
             command = ShellCommand(step.command, self.directory, env, writable=writable)
-            with rename_reports(reports):
+            with keep_every_report(reports):
                 completed = ports.shell.run(command, self.deadline, ports.progress)
             self.place.builder.logs.append(completed.log)
             if not step.may_fail and all(each.may_fail or not end.exit_code for each, end in done):

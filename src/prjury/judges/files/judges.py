@@ -28,7 +28,7 @@ from prjury.judges.workspace.files import (
     Workspace,
     WorkspaceJudge,
     check_path,
-    find_reports,
+    find_files,
     judge_checks,
     open_regular,
     unreadable,
@@ -176,7 +176,7 @@ def _read_expected_files(place: Path, path: str) -> Iterator[tuple[str, str]]:
     if place.is_file():
         yield path, Workspace(place.parent).text(place.name)
         return
-    files = find_reports(place, "**", everywhere=True) if place.is_dir() else []
+    files = find_files(place, "**", everywhere=True) if place.is_dir() else []
     files = [file for file in files if not file.is_dir()]  # links to directories are none
     if not files:
         what = f"there is nothing to compare with at {visible(str(place))}"
@@ -215,7 +215,7 @@ class ClassVersionJudge(WorkspaceJudge):
 
     def judge_in(self, workspace: Workspace, _context: JudgmentContext) -> Judgment:
         place = workspace.locate(self.path)
-        files = find_reports(place, "*.class", everywhere=True) if place.is_dir() else []
+        files = find_files(place, "*.class", everywhere=True) if place.is_dir() else []
         if not files:
             what = f"there are no classes below {visible(self.path)}"
             why = "Nothing is compiled yet, or it lies elsewhere"
@@ -317,7 +317,7 @@ class FileContentJudge(FileExistsJudge):
             return super()._check_file(tree, path, kind)
         text = tree.text(path)
         if self.exact is not None:
-            return _compare_lines(self.exact.replace("\r\n", "\n"), text, path)
+            return _check_exact_text(self.exact.replace("\r\n", "\n"), text, path)
         if self.contains:
             start, words = text.find(self.contains.replace("\r\n", "\n")), "contain"
         else:
@@ -331,7 +331,7 @@ class FileContentJudge(FileExistsJudge):
         return Check.ok(NAME, f"{visible(path)} {words} {quoted}", place)
 
 
-def _compare_lines(expected: str, text: str, path: str) -> Check:
+def _check_exact_text(expected: str, text: str, path: str) -> Check:
     if text == expected:
         return Check.ok(NAME, f"{visible(path)} is exactly the expected text", Location(path))
     lines = _LINE.findall(text)

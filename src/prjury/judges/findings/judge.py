@@ -16,7 +16,7 @@ from prjury.judges.builds.evidence import KeptReports
 from prjury.judges.builds.results.junit import parse_reports
 from prjury.judges.builds.results.tree import TreeFiles
 from prjury.judges.context import PullRequestContext
-from prjury.judges.merged_tree.tree import judge_tree, read_added_lines, read_reports
+from prjury.judges.merged_tree.tree import find_added_lines_in_merge, judge_tree, read_reports
 from prjury.judges.workspace.files import invalid_report, large_report, walk_elements
 from prjury.jury.judge import FunctionJudge
 from prjury.jury.judgment import Check, Judgment, Location, Severity
@@ -158,7 +158,7 @@ def _judge_reports(
             continue
         whole = file.unread or file.status is FileStatus.ADDED or place.line is None
         if not whole and file.path not in added:
-            added[file.path] = read_added_lines(file, blobs, repository)
+            added[file.path] = find_added_lines_in_merge(file, blobs, repository)
         lines = range(place.line or 0, (place.end_line or place.line or 0) + 1)
         if whole or any(number in lines for number in added[file.path]):
             relevant.append(replace(finding, location=Location(file.path, place.line)))

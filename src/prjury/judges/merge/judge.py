@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from prjury.judges.context import PullRequestContext
-from prjury.judges.merge.parses import check_syntax, find_hidden_characters, list_doubts
+from prjury.judges.merge.parses import check_changed_syntax, list_doubts, warn_of_hidden_characters
 from prjury.jury.judge import FunctionJudge, Judge
 from prjury.jury.judgment import Check, Judgment, Location, Status
 from prjury.policy.tiers import MergeOptions
@@ -40,7 +40,7 @@ def _judge(context: PullRequestContext, strategy: str, ports: Ports) -> Judgment
     if habit.way is Way.REBASE:
         limit = deadline.within(min(_REBASE_SECONDS, deadline.remaining * _REBASE_SHARE))
         rebase = repository.rebase(pull.base.sha, pull.head.sha, limit)
-    checks = [*check_syntax(pull, ports, deadline), *find_hidden_characters(pull.files)]
+    checks = [*check_changed_syntax(pull, ports, deadline), *warn_of_hidden_characters(pull.files)]
     judgment = decide(pull, habit, rebase, checks)
     paths = {path for file in pull.files for path in (file.path, file.old_path)}
     workflow = context.workflow or ""
@@ -143,12 +143,12 @@ def _fail_by(
             place = Location(place.path, lines.first, lines.last)
         if "conflict" not in reason.casefold():
             reason = f"{kind.value.replace('_', '/')} conflict: {reason}"
-        evidence = _show_regions(conflict, f"`{at}`" if at else "the head")
+        evidence = _quote_regions(conflict, f"`{at}`" if at else "the head")
         checks.append(Check.bad("conflict", reason, place, evidence=evidence, fix=fix))
     return Judgment.failed(words, checks=checks, metadata={**facts, "conflicts": values})
 
 
-def _show_regions(conflict: Conflict, head: str) -> str | None:
+def _quote_regions(conflict: Conflict, head_label: str) -> str | None:
     rows = []
     for region in conflict.regions[:_FEW_REGIONS]:
         sides = []
@@ -157,7 +157,7 @@ def _show_regions(conflict: Conflict, head: str) -> str | None:
             if rest := len(lines) - len(sides[-1]):
                 sides[-1].append(f"… ({pluralize(rest, 'more line')})")
         rows += [f"<<<<<<< the base, {region.onto}", *sides[1], "=======", *sides[0]]
-        rows.append(f">>>>>>> {head}, {region.head}")
+        rows.append(f">>>>>>> {head_label}, {region.head}")
     if rest := len(conflict.regions[_FEW_REGIONS:]):
         rows.append(f"and {pluralize(rest, 'more place')}")
     return "\n".join(rows) or None

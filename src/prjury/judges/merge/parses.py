@@ -48,7 +48,7 @@ _HIDDEN = re.compile(
 )
 
 
-def check_syntax(pull: PullRequest, ports: Ports, deadline: Deadline) -> list[Check]:
+def check_changed_syntax(pull: PullRequest, ports: Ports, deadline: Deadline) -> list[Check]:
     """Check the changed files that are new or parsed before; with a warning they are unread."""
     changed = [file for file in pull.files if file.new_blob not in {None, file.old_blob}]
     sources = [file for file in changed if SourceFile(file.path, b"").grammar]
@@ -152,7 +152,7 @@ def _find_hiding_encoding(content: bytes) -> str | None:
     return None
 
 
-def find_hidden_characters(files: Iterable[FileChange]) -> list[Check]:
+def warn_of_hidden_characters(files: Iterable[FileChange]) -> list[Check]:
     """Return a warning for each added line with characters that nobody sees, up to twenty."""
     checks: list[Check] = []
     for file in files:

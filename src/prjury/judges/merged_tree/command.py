@@ -8,7 +8,7 @@ from pathlib import Path
 
 from prjury.errors import CannotJudgeError
 from prjury.judges.builds.compare import Comparison, compare
-from prjury.judges.builds.decide import check_causes, doubt_edited, find_environment, list_touched
+from prjury.judges.builds.decide import check_causes, doubt_ci_edits, find_environment, list_touched
 from prjury.judges.builds.evidence import KeptReports, Outcome
 from prjury.judges.builds.external_builds import EvidenceBuild
 from prjury.judges.builds.judge import within
@@ -46,14 +46,14 @@ class MergedTreeCommand:
 
     def judge(self, context: PullRequestContext, /) -> Judgment:
         from_evidence = self.options.from_ == "evidence"
-        look = self._read_evidence if from_evidence else self._judge_command
+        look = self._read_evidence if from_evidence else self._run_and_judge
         return judge_tree(context, lambda tree: look(tree, context))
 
     @property
     def plan(self) -> BuildPlan:
         return BuildPlan(CUSTOM, (BuildStep("test", self.options.run),), source="policy")
 
-    def _judge_command(self, tree: str, context: PullRequestContext) -> Judgment:
+    def _run_and_judge(self, tree: str, context: PullRequestContext) -> Judgment:
         pull, deadline, repository = context.pull, context.deadline, self.ports.repository
         options = BuildOptions(keep=self.options.keep)
         touched = frozenset(list_touched(pull))
@@ -68,17 +68,17 @@ class MergedTreeCommand:
             raise
         KeptReports.of(context).take(comparison.run, options)
         self.outcomes.append((comparison.plan, comparison.run))
-        judgment = self.decide(comparison)
+        judgment = self.decide_by_exit(comparison)
         builder.forget_logs(but=frozenset(RunFacts.parse(judgment).logs))
         return judgment
 
     def _read_evidence(self, _tree: str, context: PullRequestContext) -> Judgment:
         options = BuildOptions(keep=self.options.keep)
-        evidence = EvidenceBuild.read(options, self.ports, context)
-        judgment = self.decide(evidence.find_command(self.plan))
-        return doubt_edited(judgment.with_metadata(**{"from": "evidence"}), context.pull)
+        evidence = EvidenceBuild.read_and_check(options, self.ports, context)
+        judgment = self.decide_by_exit(evidence.find_command(self.plan))
+        return doubt_ci_edits(judgment.with_metadata(**{"from": "evidence"}), context.pull)
 
-    def decide(self, comparison: Comparison) -> Judgment:
+    def decide_by_exit(self, comparison: Comparison) -> Judgment:
         """Decide by the end of the command. Pure."""
         step, allowed = comparison.outcome.deciding_step, comparison.outcome.allowed
         options, code = self.options, step.exit_code or 0

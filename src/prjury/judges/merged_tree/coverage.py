@@ -20,7 +20,7 @@ from prjury.errors import CannotJudgeError, ConfigError
 from prjury.judges.builds.evidence import KeptReports
 from prjury.judges.builds.results.tree import TreeFiles
 from prjury.judges.context import PullRequestContext
-from prjury.judges.merged_tree.tree import judge_tree, read_added_lines, read_reports
+from prjury.judges.merged_tree.tree import find_added_lines_in_merge, judge_tree, read_reports
 from prjury.judges.workspace.coverage import CoverageJudge
 from prjury.judges.workspace.coverage_readers import (
     CoverageCounter,
@@ -97,7 +97,7 @@ class MergedTreeCoverage(Struct, frozen=True):
         repository = self.ports.repository
         blobs = {entry.path: entry.blob for entry in repository.files(tree)}
         files = [file for file in pull.files if file.additions and file.path in blobs]
-        added = {file.path: read_added_lines(file, blobs, repository) for file in files}
+        added = {file.path: find_added_lines_in_merge(file, blobs, repository) for file in files}
         lines = {path: lines for path, lines in added.items() if lines}
         coverage = match_coverage(reports, lines, TreeFiles(frozenset(blobs)))
         unmeasured = [
@@ -105,7 +105,7 @@ class MergedTreeCoverage(Struct, frozen=True):
             for file in files
             if file.kind is FileKind.SOURCE and not file.exempt and file.path not in coverage
         ]
-        return decide_added(self.measure, coverage, unmeasured)
+        return decide_added_lines(self.measure, coverage, unmeasured)
 
 
 #: The added lines of files by their numbers.
@@ -146,7 +146,7 @@ def _resolve_file(name: str, roots: Sequence[str], place: str, tree: TreeFiles) 
     return tree.find_nearest(plain, place) or tree.find_in_package("", plain) or ""
 
 
-def decide_added(
+def decide_added_lines(
     measure: CoverageJudge, coverage: AddedCoverage, unmeasured: Sequence[str]
 ) -> Judgment:
     """Return PASS, FAIL or ABSTAIN for the added lines; no report names the unmeasured files."""
@@ -161,7 +161,7 @@ def decide_added(
     subject = f"coverage of the {pluralize(len(runs), 'added line')}"
     judgment = measure.decide(counter, subject=subject)
     enough, words = judgment.status is Status.PASS, judgment.reasoning
-    checks = [*judgment.checks, *_list_uncovered(coverage, "warning" if enough else "error")]
+    checks = [*judgment.checks, *_make_uncovered_checks(coverage, "warning" if enough else "error")]
     if gap:
         checks.append(Check.bad("coverage-unmeasured", gap, severity="warning"))
         words = f"{words}; {gap}"
@@ -170,7 +170,7 @@ def decide_added(
     return copy(judgment, reasoning=words, checks=tuple(checks), metadata=metadata)
 
 
-def _list_uncovered(coverage: AddedCoverage, severity: Severity) -> Sequence[Check]:
+def _make_uncovered_checks(coverage: AddedCoverage, severity: Severity) -> Sequence[Check]:
     checks = []
     for path, runs in sorted(coverage.items()):
         missed = sorted(number for number, run in runs.items() if not run)

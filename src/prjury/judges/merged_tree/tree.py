@@ -48,7 +48,7 @@ def judge_tree(context: PullRequestContext, decide: Callable[[str], Judgment]) -
     return Judgment.abstained(f"there is no merged tree: {why}", label)
 
 
-def read_added_lines(
+def find_added_lines_in_merge(
     file: FileChange, blobs: Mapping[str, str], repository: Repository
 ) -> Mapping[int, str]:
     """Return the added lines by their numbers in the merged tree; none of what cannot be told."""
@@ -75,7 +75,7 @@ def read_reports(
     """Read the reports that a glob names, by their paths, which errors name as well."""
     with shell.scratch() as around:
         try:
-            return {path: read(file) for path, file in kept.write(glob, around).items()}
+            return {path: read(file) for path, file in kept.write_required(glob, around).items()}
         except CannotJudgeError as error:
             for place in (around.resolve(), around):
                 error.what = error.what.replace(f"{place}/", "")

@@ -83,12 +83,12 @@ def make_named_judge(
     options: Mapping[str, str],
     ports: Ports,
     environ: Mapping[str, str],
-    others: Iterable[str] = (),
+    other_names: Iterable[str] = (),
 ) -> DirectoryJudge:
     """Make the judge with these options; ``others`` are names that are known elsewhere."""
     kind = KINDS.get(name)
     if kind is None:
-        names = [*KINDS, *others]
+        names = [*KINDS, *other_names]
         why = did_you_mean(name, names) or f"Known are {', '.join(names)}"
         remedy = "Name one that is known; judges of your own are installed, or used in Python"
         raise UsageError(f"there is no judge called {visible(name)!r}", why=why, remedy=remedy)
@@ -113,14 +113,14 @@ def _read_options(name: str, kind: JudgeKind, options: Mapping[str, str]) -> dic
     values = {}
     for option, text in options.items():
         try:
-            values[option] = _read_value(text, option, kind.find_form(option))
+            values[option] = _parse_value(text, option, kind.find_form(option))
         except ValueError as error:
             message = f"{name}: {option}={visible(text)}: {error}"
             raise UsageError(message, remedy=_list_options(kind)) from error
     return values
 
 
-def _read_value(text: str, option: str, form: Any) -> Any:  # noqa: ANN401 - a type, and its value
+def _parse_value(text: str, option: str, form: Any) -> Any:  # noqa: ANN401 - a type, and its value
     forms = (form, *get_args(form))
     if option == "timeout":
         is_number = text.strip().replace(".", "", 1).isdigit()

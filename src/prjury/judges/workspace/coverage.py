@@ -92,7 +92,7 @@ class CoverageJudge(WorkspaceJudge):
         if base == float(current):
             before = current
         subject = subject or f"{self.metric} coverage"
-        checks = list(self._compare_counts(subject, current, before, Location(report)))
+        checks = list(self._make_coverage_checks(subject, current, before, Location(report)))
         failed = [check for check in checks if not check.passed]
         words = "; ".join(check.message for check in failed or checks)
         metadata = {
@@ -114,7 +114,7 @@ class CoverageJudge(WorkspaceJudge):
             score = NumericalScore(float(_gain(current, before)))
         return judge_checks(checks, words, score, metadata)
 
-    def _compare_counts(
+    def _make_coverage_checks(
         self, subject: str, current: Fraction, before: Fraction | None, place: Location
     ) -> Iterator[Check]:
         now = f"{subject} is {format_percent(current)} %"

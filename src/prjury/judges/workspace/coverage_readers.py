@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from prjury.errors import CannotJudgeError
 from prjury.judges.workspace.files import (
-    find_reports,
+    find_files,
     invalid_report,
     large_report,
     missing_report,
@@ -278,7 +278,7 @@ def read_coverage(path: str | os.PathLike[str]) -> Sequence[CoverageReport]:
     place = Path(path)
     files = _find_jacoco(place)
     if not files:
-        files = find_reports(place, *_USUAL)
+        files = find_files(place, *_USUAL)
         _refuse_several(place, files, "coverage reports")
     if not files:
         raise missing_report(place)
@@ -301,9 +301,9 @@ def parse_jacoco(path: str | os.PathLike[str]) -> CoverageMetrics:
 def _find_jacoco(place: Path) -> list[Path]:
     if not place.is_dir():
         return [Path(os.path.realpath(place))]
-    aggregates = find_reports(place, _AGGREGATE)
+    aggregates = find_files(place, _AGGREGATE)
     _refuse_several(place, aggregates, "aggregated coverage reports")
-    return aggregates or find_reports(place, *_MODULES)
+    return aggregates or find_files(place, *_MODULES)
 
 
 def _refuse_several(directory: Path, files: Sequence[Path], kind: str) -> None:

@@ -87,7 +87,7 @@ def make_patterns_judge(
     selection = PackSelection.of(choices.packs, packs)
 
     def ask(context: JudgmentContext) -> Judgment:
-        workspace = Workspace.of(context)
+        workspace = Workspace.require(context)
         directory = open_directory(workspace.root)
         judge = PatternsJudge(choices, directory, selection, whole=True)
         judgment = judge.judge(_show_change(context, directory.pull, _SECONDS))
@@ -100,12 +100,12 @@ def make_patterns_judge(
         unjudged = judgment.status is Status.ERROR or judgment.label == NOT_APPLICABLE
         if unjudged or not write_baseline:
             return judgment
-        return _write_baseline(workspace, write_baseline, judgment)
+        return _write_baseline_and_pass(workspace, write_baseline, judgment)
 
     return _make_judge(PATTERNS, ask, JudgeType.DETERMINISTIC)
 
 
-def _write_baseline(workspace: Workspace, file: str, judgment: Judgment) -> Judgment:
+def _write_baseline_and_pass(workspace: Workspace, file: str, judgment: Judgment) -> Judgment:
     entries = judgment.metadata["findings"]
     text = baseline_text((entry["rule"], entry["path"], entry["fingerprint"]) for entry in entries)
     try:
@@ -138,7 +138,7 @@ def _make_goal_asker(ports: Ports, options: QuestionOptions, output: str | None 
     inquiry = make_goal_inquiry(all_files, ports.redact, options.threshold)
 
     def ask(context: JudgmentContext) -> Judgment:
-        words = context.agent_output if output is None else Workspace.of(context).text(output)
+        words = context.agent_output if output is None else Workspace.require(context).text(output)
         judge = ModelBackedJudge(inquiry, ports.models.panel(), options.runs, ports.memory)
         return judge.judge(replace(context, agent_output=words))
 
@@ -157,7 +157,7 @@ def _make_answer_asker(
     runs = QuestionOptions(**asking).runs
 
     def ask(work: JudgmentContext) -> Judgment:
-        place = Workspace.of(work)
+        place = Workspace.require(work)
         rag = RagContext(
             work.goal if question is None else question,
             work.agent_output if answer is None else place.text(answer),
@@ -177,8 +177,8 @@ def _adapt_pull_judge(
     """Ask a judge of pull requests; instructions that the directory itself holds are not heard."""
 
     def ask(context: JudgmentContext) -> Judgment:
-        directory = open_directory(Workspace.of(context).root)
-        pull = structs.replace(directory.pull, files=_mark_all_added(directory.pull))
+        directory = open_directory(Workspace.require(context).root)
+        pull = structs.replace(directory.pull, files=_mark_readable_as_added(directory.pull))
         change = _show_change(context, pull, ALL_CALLS)
         return make(options, structs.replace(ports, repository=directory)).judge(change)
 
@@ -187,10 +187,10 @@ def _adapt_pull_judge(
 
 def all_files(context: JudgmentContext) -> tuple[FileChange, ...]:
     """List every file of the workspace that people read, with all its lines as added ones."""
-    return _mark_all_added(open_directory(Workspace.of(context).root).pull)
+    return _mark_readable_as_added(open_directory(Workspace.require(context).root).pull)
 
 
-def _mark_all_added(pull: PullRequest) -> tuple[FileChange, ...]:
+def _mark_readable_as_added(pull: PullRequest) -> tuple[FileChange, ...]:
     files = []
     for file in pull.files:
         if file.readable:

@@ -71,7 +71,7 @@ class Workspace(Struct, frozen=True):
     root: Path
 
     @classmethod
-    def of(cls, context: JudgmentContext) -> Workspace:
+    def require(cls, context: JudgmentContext) -> Workspace:
         what = "there is no workspace to look into"
         remedy = "Hand one over: JudgmentContext(goal, workspace=Path(...))"
         if context.workspace is not None:
@@ -128,7 +128,7 @@ class WorkspaceJudge:
 
     def judge(self, context: JudgmentContext, /) -> Judgment:
         """Judge the workspace; ERROR where it cannot be read."""
-        return judge_or_error(lambda: self.judge_in(Workspace.of(context), context))
+        return judge_or_error(lambda: self.judge_in(Workspace.require(context), context))
 
     def judge_in(self, workspace: Workspace, context: JudgmentContext) -> Judgment:
         """Judge this workspace; raises CannotJudgeError where there can be no judgment."""
@@ -182,7 +182,7 @@ _LONGEST_LINE = 64 * 1024
 _STORES = frozenset({".git", ".hg", ".svn"})
 
 
-def find_reports(root: Path, *globs: str, everywhere: bool = False) -> list[Path]:
+def find_files(root: Path, *globs: str, everywhere: bool = False) -> list[Path]:
     """Find files by globs; reports are not looked for where tools keep what they downloaded."""
     from prjury.judges.builds.results.report_files import (  # noqa: PLC0415 - with all of builds
         DOWNLOADED,

@@ -283,7 +283,7 @@ class BuildJudge(WorkspaceJudge):
     def judge_in(self, workspace: Workspace, _context: JudgmentContext) -> Judgment:
         from prjury.git.directory import TREE, open_directory  # noqa: PLC0415 - as above
         from prjury.judges.builds.decide import combine_judgments  # noqa: PLC0415 - as above
-        from prjury.judges.builds.judge import TreeBuildJudge, judge_plan  # noqa: PLC0415 - as above
+        from prjury.judges.builds.judge import TreeBuildJudge, run_and_judge_plan  # noqa: PLC0415 - as above
         from prjury.judges.builds.systems.jvm import with_goals  # noqa: PLC0415 - as above
         from prjury.judges.builds.workplace import Builder  # noqa: PLC0415 - as above
         from prjury.report.judge_facts import RunFacts  # noqa: PLC0415 - as above
@@ -296,7 +296,7 @@ class BuildJudge(WorkspaceJudge):
         ports, options = Ports(directory, self.shell, self.progress), self._options()
         builds = TreeBuildJudge(options, ports).find_plans(TREE, TREE)
         if not builds.plans:
-            return self._judge_unbuilt(paths, builds.notes)
+            return self._abstain_or_err_without_build(paths, builds.notes)
         builder = Builder(ports)
         own = Deadline.after(self.timeout)
         deadline = min(own, compute_deadline(None) or own, key=lambda deadline: deadline.at)
@@ -312,19 +312,19 @@ class BuildJudge(WorkspaceJudge):
         judgments = []
         for plan in builds.plans:
             goal_plan = with_goals(plan, self.goals) if self.goals else plan
-            judgments.append(judge_plan(goal_plan, partial(run, goal_plan), paths, options))
+            judgments.append(run_and_judge_plan(goal_plan, partial(run, goal_plan), paths, options))
         judgment = combine_judgments(judgments, builds.notes)
         builder.forget_logs(but=frozenset(RunFacts.parse(judgment).logs))
         return judgment
 
-    def _judge_unbuilt(self, paths: Iterable[str], notes: Sequence[str]) -> Judgment:
-        from prjury.judges.builds.unbuilt import find_source_file, usual_command  # noqa: PLC0415 - as above
+    def _abstain_or_err_without_build(self, paths: Iterable[str], notes: Sequence[str]) -> Judgment:
+        from prjury.judges.builds.unbuilt import choose_file_to_build, usual_command  # noqa: PLC0415 - as above
 
         more = f" ({'; '.join(notes)})" if notes else ""
         if self.system:
             words = f"there is no {self.system} build in the workspace{more}"
             return Judgment.errored(words, metadata={"reason": "no_build_system"})
-        source = find_source_file(paths, ())
+        source = choose_file_to_build(paths, ())
         if source is None and not notes:
             words = "nothing to build: there is no source code that is compiled or tested"
             return Judgment.abstained(words, "not_applicable")

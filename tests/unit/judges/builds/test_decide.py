@@ -12,7 +12,7 @@ from msgspec import structs
 from prjury.judges.builds import decide
 from prjury.judges.builds.compare import Comparison
 from prjury.judges.builds.decide import decide_untried, make_checks, make_metadata
-from prjury.judges.builds.environment import Snippet, describe_reason
+from prjury.judges.builds.environment import Snippet, make_reason_facts
 from prjury.judges.builds.evidence import Run, StepRun, TreeRun
 from prjury.judges.builds.failure import Failure, Results, make_failure
 from prjury.judges.builds.plan import BuildPlan, BuildStep
@@ -205,9 +205,9 @@ def test_a_version_that_is_missing_is_set_up_by_the_workflow(
 
 
 def test_lines_that_are_given_stand_before_those_of_the_table() -> None:
-    own = describe_reason("build_changed", Snippet(text="build: {command: make}"))
+    own = make_reason_facts("build_changed", Snippet(text="build: {command: make}"))
     assert own["snippet"]["text"] == "build: {command: make}"
-    assert "override" in describe_reason("build_changed")["snippet"]["text"]
+    assert "override" in make_reason_facts("build_changed")["snippet"]["text"]
 
 
 @pytest.mark.parametrize(("code", "nothing"), [(5, True), (1, False)])

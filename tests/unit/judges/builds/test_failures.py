@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from fakes.logs import LOGS, PLACES, TREE, read_failed, read_step
 from prjury.judges.builds.failure import (
     Results,
-    drop_repeats,
     identity,
     make_failure,
     sort_failures,
+    sort_unique,
 )
 from prjury.judges.builds.results.read import merge_results
 
@@ -72,16 +72,16 @@ def test_a_very_long_name_stays_recognisable_and_distinct() -> None:
 def test_the_causes_come_before_what_gave_up_because_of_them() -> None:
     goal, error = make_failure("goal", "gave up"), make_failure("error", "odd")
     test, cause = make_failure("test", "no", name="t"), make_failure("compile", "bad", "a.c", 1)
-    assert drop_repeats([goal, error, test, cause, cause]) == [cause, test, error, goal]
+    assert sort_unique([goal, error, test, cause, cause]) == [cause, test, error, goal]
     assert sort_failures([test, goal, cause]) == [cause, test, goal]
 
 
 def test_a_traceback_that_a_failing_test_names_as_well_is_that_test_s() -> None:
     test = make_failure("test", "no", "a.py", 3, "t")
     error = make_failure("error", "ValueError: no", "a.py", 3)
-    assert drop_repeats([error, test]) == [test]
+    assert sort_unique([error, test]) == [test]
     other = make_failure("error", "F821 undefined name", "a.py", 3)
-    assert drop_repeats([other, test]) == [test, other]
+    assert sort_unique([other, test]) == [test, other]
 
 
 def test_places_of_the_run_are_taken_out_of_what_it_says() -> None:

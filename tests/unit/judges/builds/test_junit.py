@@ -18,7 +18,7 @@ from prjury.judges.builds.results.junit import read_reports
 from prjury.judges.builds.results.report_files import (
     Listing,
     find_reports,
-    rename_reports,
+    keep_every_report,
     stamps,
 )
 from prjury.judges.builds.results.tree import TreeFiles
@@ -416,7 +416,7 @@ class TestReportsOfOneName:
     def test_each_is_kept_in_order(self, tmp_path: Path) -> None:
         report = tmp_path / "pytest-1.xml"
         for first in (1, 3):
-            with rename_reports(tmp_path):
+            with keep_every_report(tmp_path):
                 report.write_text(f"<testsuite>{first}</testsuite>\n")
                 wait_until_gone(report)
                 report.write_text(f"<testsuite>{first + 1}</testsuite>\n")
@@ -451,7 +451,7 @@ class TestReportsOfOneName:
         beside.write_text("<testsuite/></testsuite>")
         reports = tmp_path / "reports"
         reports.mkdir()
-        with rename_reports(reports):
+        with keep_every_report(reports):
             (reports / "half.xml").write_text("<testsuite>")
             (reports / "link.xml").symlink_to(beside)
             os.mkfifo(reports / "pipe.xml")
@@ -469,6 +469,6 @@ class TestReportsOfOneName:
         (tmp_path / "elsewhere").mkdir()
         (tmp_path / "elsewhere" / "a.xml").write_text("<testsuite></testsuite>")
         (tmp_path / "reports").symlink_to(tmp_path / "elsewhere")
-        with rename_reports(tmp_path / "reports"):
+        with keep_every_report(tmp_path / "reports"):
             time.sleep(0.2)
             assert (tmp_path / "elsewhere" / "a.xml").exists()

@@ -109,7 +109,7 @@ def test_an_earlier_commit_of_the_base_stands_in(scripts: list[Scripted], second
     trees.merged = {"t.py": "6"}
     comparison, commands = trees.run(scripts, seconds=seconds)
     assert (comparison.run.base_commit, comparison.lost.count) == ("old", 1)
-    assert (comparison.gap, commands) == (None, len(scripts))
+    assert (comparison.why_not_compared, commands) == (None, len(scripts))
 
 
 def test_a_test_that_failed_on_bases_before_is_counted() -> None:

@@ -18,9 +18,9 @@ from prjury.judges.builds.failure import Results, make_failure
 from prjury.judges.builds.results.junit import parse_reports
 from prjury.judges.builds.results.lines import find_ambiguous
 from prjury.judges.builds.results.read import (
-    clean_and_place_lines,
     merge_results,
     promote_unexplained_goals,
+    read_transcript,
 )
 from prjury.judges.builds.results.tree import TreeFiles
 
@@ -384,7 +384,7 @@ def test_lines_are_read_whatever_ends_them(tmp_path: Path) -> None:
     log = tmp_path / "log"
     log.write_bytes(b"one\r\ntwo\rthree\n\nfour")
     tree = TreeFiles(frozenset())
-    sections = clean_and_place_lines(log, tree, str).split_sections(tree)
+    sections = read_transcript(log, tree, str).split_sections(tree)
     assert [list(section.lines) for section in sections] == [["one", "two", "three", "", "four"]]
 
 

@@ -14,7 +14,7 @@ from fakes.repository import BASE, MERGED, FakeRepository, Files, pull_between
 from fakes.shell import ScriptedShell
 from prjury.deadline import Deadline
 from prjury.judges.merge.judge import decide
-from prjury.judges.merge.parses import check_syntax, find_hidden_characters, list_doubts
+from prjury.judges.merge.parses import check_changed_syntax, list_doubts, warn_of_hidden_characters
 from prjury.judges.workspace.program_judges import make_shell
 from prjury.jury.judgment import Check, Location, Status
 from prjury.ports import Ports, Shell, SilentProgress
@@ -34,7 +34,7 @@ def look(
     pull = replace(pull, files=tuple(replace(file, **changes) for file in pull.files))
     repository = FakeRepository({BASE: before, MERGED: {**before, **after}})
     ports = Ports(repository, shell or ScriptedShell(), SilentProgress())
-    checks = check_syntax(pull, ports, Deadline.after(60))
+    checks = check_changed_syntax(pull, ports, Deadline.after(60))
     return checks, list_doubts(checks)
 
 
@@ -304,7 +304,7 @@ def test_the_verdict_of_the_judge() -> None:
 )
 def test_a_character_that_nobody_sees_is_told(line: str, point: str) -> None:
     pull = pull_between({"a.py": "x = 1\n"}, {"a.py": f"x = 1\n{line}\n"})
-    [check] = find_hidden_characters(pull.files)
+    [check] = warn_of_hidden_characters(pull.files)
 
     assert (check.name, check.severity, check.passed) == ("hidden-characters", "warning", False)
     assert point in check.message
@@ -325,13 +325,13 @@ def test_a_character_that_nobody_sees_is_told(line: str, point: str) -> None:
     ],
 )
 def test_what_languages_and_symbols_need_is_not(text: str) -> None:
-    assert find_hidden_characters(pull_between({}, {"a.py": text}).files) == []
+    assert warn_of_hidden_characters(pull_between({}, {"a.py": text}).files) == []
 
 
 def test_lines_that_were_there_are_not_and_many_are_cut() -> None:
     there = "a\u202e\n"
-    assert find_hidden_characters(pull_between({"a": there}, {"a": there + "b\n"}).files) == []
-    assert len(find_hidden_characters(pull_between({}, {"a": there * 99}).files)) == 20
+    assert warn_of_hidden_characters(pull_between({"a": there}, {"a": there + "b\n"}).files) == []
+    assert len(warn_of_hidden_characters(pull_between({}, {"a": there * 99}).files)) == 20
 
 
 @pytest.mark.parametrize(
@@ -353,6 +353,6 @@ def test_lines_that_were_there_are_not_and_many_are_cut() -> None:
 def test_an_encoding_that_hides_code_makes_the_file_unread(content: bytes, *, hides: bool) -> None:
     files = {"a.py": content}
     ports = Ports(FakeRepository({BASE: {}, MERGED: files}), ScriptedShell(), SilentProgress())
-    checks = check_syntax(pull_between({}, files, tree=MERGED), ports, Deadline.after(60))
+    checks = check_changed_syntax(pull_between({}, files, tree=MERGED), ports, Deadline.after(60))
     doubts = list_doubts(checks)
     assert any("it is other code" in doubt.reason for doubt in doubts) is hides

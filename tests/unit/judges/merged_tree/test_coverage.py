@@ -18,8 +18,8 @@ from fakes.shell import ScriptedShell, SilentProgress
 from prjury.errors import ConfigError
 from prjury.judges.builds.evidence import KeptReports
 from prjury.judges.builds.results.tree import TreeFiles
-from prjury.judges.merged_tree.coverage import decide_added, make, match_coverage
-from prjury.judges.merged_tree.tree import read_added_lines
+from prjury.judges.merged_tree.coverage import decide_added_lines, make, match_coverage
+from prjury.judges.merged_tree.tree import find_added_lines_in_merge
 from prjury.judges.workspace.coverage import CoverageJudge
 from prjury.judges.workspace.coverage_readers import CoverageMetrics, CoverageReport, read_coverage
 from prjury.jury.judgment import Judgment, Location, Status
@@ -137,7 +137,7 @@ def test_added_lines_are_counted_in_the_merged_tree() -> None:
     repository = FakeRepository({"head": head, "merged": merged})
     blobs = {entry.path: entry.blob for entry in repository.files("merged")}
     files = pull_between(base, head).files
-    found = {file.path: read_added_lines(file, blobs, repository) for file in files}
+    found = {file.path: find_added_lines_in_merge(file, blobs, repository) for file in files}
     assert found == {"a.py": {4: "new"}, "b.py": {2: "new"}, "gone.py": {2: "new"}}
 
 
@@ -200,7 +200,7 @@ def measure(place: Path, diff: str, minimum: float = 100) -> Judgment:
     added = {"pkg/a.py": {line.new: line.text for line in lines if line.sign == "+" and line.new}}
     reports = read_coverage(place / "coverage.xml")
     coverage = match_coverage(reports, added, TreeFiles(frozenset(["pkg/a.py"])))
-    return decide_added(CoverageJudge("coverage.xml", minimum), coverage, ())
+    return decide_added_lines(CoverageJudge("coverage.xml", minimum), coverage, ())
 
 
 def change_lines(seed: int, place: Path) -> str:
@@ -268,9 +268,9 @@ def test_uncovered_lines_are_findings_with_their_place(tmp_path: Path) -> None:
 
 
 def test_source_files_that_no_report_names_are_told() -> None:
-    judgment = decide_added(CoverageJudge("coverage.xml", 80), {}, ["new.py"])
+    judgment = decide_added_lines(CoverageJudge("coverage.xml", 80), {}, ["new.py"])
     assert (judgment.status, judgment.label) == (Status.ABSTAIN, "not_measured")
-    both = decide_added(CoverageJudge("coverage.xml", 80), {"a.py": {1: True}}, ["new.py"])
+    both = decide_added_lines(CoverageJudge("coverage.xml", 80), {"a.py": {1: True}}, ["new.py"])
     assert both.status is Status.PASS
     assert both.reasoning.endswith("coverage.xml knows nothing of new.py")
     assert both.metadata["unmeasured"] == ("new.py",)

@@ -14,7 +14,7 @@ from prjury.judges.workspace.files import (
     LARGEST_TEXT,
     Workspace,
     check_path,
-    find_reports,
+    find_files,
     walk_elements,
 )
 from prjury.jury.context import JudgmentContext
@@ -102,14 +102,14 @@ def test_reports_are_found_in_order(tmp_path: Path) -> None:
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).touch()
     (tmp_path / "link").symlink_to(tmp_path / "a")
-    paths = find_reports(tmp_path, "r.xml", "none/**")
+    paths = find_files(tmp_path, "r.xml", "none/**")
     assert [str(path.relative_to(tmp_path)) for path in paths] == ["a/r.xml", "b/r.xml", "r.xml"]
 
 
 def test_the_search_is_bounded(tmp_path: Path) -> None:
     tmp_path.joinpath(*["d"] * 201).mkdir(parents=True)
     with pytest.raises(CannotJudgeError, match="cannot be searched") as refused:
-        find_reports(tmp_path, "r.xml")
+        find_files(tmp_path, "r.xml")
     assert refused.value.reason == "too_large"
 
 
@@ -127,7 +127,7 @@ def place(tmp_path: Path) -> Path:
 
 
 def workspace_of(place: Path | None) -> Workspace:
-    return Workspace.of(JudgmentContext("goal", workspace=place))
+    return Workspace.require(JudgmentContext("goal", workspace=place))
 
 
 @pytest.mark.parametrize("name", ["a.txt", "nowhere"])

@@ -28,8 +28,8 @@ from prjury.judges.builds.results.lines import (
     LogSection,
     RunnerOutput,
     add_values,
+    find_error_message,
     is_hook,
-    read_message,
     strip_escapes,
 )
 from prjury.judges.builds.results.report_files import (
@@ -94,7 +94,7 @@ class _Report(Struct):
     within: dict[_Test, int] = {}
     failed: set[_Test] = set()
 
-    def open_suite(self, element: Element) -> None:
+    def note_suite_and_runner(self, element: Element) -> None:
         if _tag(element) == "testsuite":
             self.suites.append(dict(element.attrib))
         for count in (element.get("failures", ""), element.get("errors", "")):
@@ -118,18 +118,18 @@ class _Report(Struct):
     def clean(self, text: str) -> str:
         return self.relative(strip_escapes(text))
 
-    def read(self, content: bytes, room: int) -> None:
+    def read(self, content: bytes, most_tests: int) -> None:
         shows_failures = False
         for item in _list_cases(content, self):
             if isinstance(item, Failure):
                 self.failures.append(item)
             else:
-                self._add_case(item, room)
+                self._add_case(item, most_tests)
                 shows_failures = shows_failures or item.shows_failure
         if self.claimed and not (shows_failures or self.failures):
             raise ReportError(f"counts {self.claimed:,} failures and shows none")
 
-    def _add_case(self, case: _Case, room: int) -> None:
+    def _add_case(self, case: _Case, most_tests: int) -> None:
         test, failure = case.test, case.failure
         if case.attempt:
             self.flaky.append(case.attempt)
@@ -138,7 +138,7 @@ class _Report(Struct):
             return
         self.tests += 1
         self.skipped += case.skipped
-        if self.tests > room:
+        if self.tests > most_tests:
             raise ReportError(_UNFINISHED.format(f"there are more than {_MOST_TESTS} tests"))
         if len(self.failures) >= _MOST_FAILURES:
             raise ReportError(_UNFINISHED.format(f"more than {_MOST_FAILURES} tests failed"))
@@ -191,7 +191,7 @@ class _Case:
         attempts = [child for child in case if _tag(child).endswith(_FAILED)]
         self.shows_failure = bool(self._failures or attempts)
         self.kind: Kind = self._classify_failure()
-        self.test = self._find_place_and_name()
+        self.test = self._find_suite_and_name()
         self.ran = self.kind == "test" and bool(self.test[1].strip()) and not self.skipped
         self.is_unique = report.runner in _UNIQUE and bool(self._name)
         bad = [] if self.skipped else self._failures
@@ -223,7 +223,7 @@ class _Case:
         }
         return "error" if of_several.get(report.runner) else "test"
 
-    def _find_place_and_name(self) -> tuple[str, str]:
+    def _find_suite_and_name(self) -> tuple[str, str]:
         report, owner, name = self._report, self._owner, self._name
         if report.runner == "go":
             return owner or (report.suites[-1].get("name", "") if report.suites else ""), name
@@ -269,7 +269,7 @@ class _Case:
         path, line = section.find_place(lines, owner=self._owner, near=near, last=last)
         message = "" if headline in _EMPTY else headline
         if runner == "nextest":
-            message = read_message(lines)
+            message = find_error_message(lines)
         if self.kind == "compile" and not message:  # what pytest marks is the error itself
             marked = [text[1:].strip() for text in lines if text.startswith("E ")]
             message = next(filter(None, reversed(marked)), "")
@@ -368,7 +368,7 @@ def parse_reports(
             problems.append(REPORT_PROBLEM.format(name, str(error)))
         count += 1
         room -= report.tests
-    _label_repeated_reports(reports)
+    _label_reports_of_same_tests(reports)
     failures = [one for report in reports for one in report.label_failures(report.failures)]
     if len(failures) > _MOST_FAILURES:
         problems = [*problems, f"more than {_MOST_FAILURES} tests failed"]
@@ -390,7 +390,7 @@ def parse_reports(
     )
 
 
-def _label_repeated_reports(reports: Sequence[_Report]) -> None:
+def _label_reports_of_same_tests(reports: Sequence[_Report]) -> None:
     """Label the reports that hold the same tests, such as the rows of a matrix, by their places."""
     owners, sharing = dict[_Test, int](), set[int]()
     for number, report in enumerate(reports):
@@ -462,7 +462,7 @@ def _walk(events: Iterator[tuple[str, Element]], report: _Report) -> Iterator[_C
             if len(above) > _DEEPEST:
                 raise ReportError(f"is nested deeper than {_DEEPEST} levels")
             if name in _SUITES:
-                report.open_suite(element)
+                report.note_suite_and_runner(element)
             elif name == "testcase" and case is None:
                 case = element
             continue

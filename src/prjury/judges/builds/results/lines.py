@@ -29,7 +29,7 @@ _NO_MESSAGE = (
 _NO_MESSAGE_ENDS = ("───", "... FAILED", " stdout ----")
 
 
-def read_message(lines: Sequence[str], *, python: bool = False) -> str:
+def find_error_message(lines: Sequence[str], *, python: bool = False) -> str:
     """Return the line that says what is wrong: Python's first outermost one, else the first."""
     for at, line in enumerate(lines):
         text = line.strip()
@@ -206,7 +206,7 @@ class RunnerOutput(Struct):
 
     def add_run(
         self,
-        by: str,
+        runner_name: str,
         names: Sequence[str],
         failing: Sequence[tuple[int, Failure]],
         count: int,
@@ -223,7 +223,7 @@ class RunnerOutput(Struct):
             self.counted += count
         if len(failing) < failed:
             clause = f"and names {len(failing) or 'none'}"
-            self.unnamed.append(f"{by} counts {pluralize(failed, 'failed test')} {clause}")
+            self.unnamed.append(f"{runner_name} counts {pluralize(failed, 'failed test')} {clause}")
             self.more += failed - len(failing)
 
 

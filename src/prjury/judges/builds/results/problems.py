@@ -292,7 +292,7 @@ def _read_exception(
     return section.failure(kind, add_values(message, values), path, number)
 
 
-def _read_maven(section: LogSection) -> Errors:
+def _read_maven_failures(section: LogSection) -> Errors:
     """Yield the goals that gave up; without failing tests or compile errors they are errors."""
     for index, line in enumerate(section.lines):
         text = line.removeprefix("[ERROR] ")
@@ -312,7 +312,7 @@ def _read_maven(section: LogSection) -> Errors:
             yield section.numbers[index], section.failure("error", f"{rule}: {why}", name=rule)
 
 
-def _read_gradle(section: LogSection) -> Errors:
+def _read_gradle_failures(section: LogSection) -> Errors:
     lines = section.lines
     for index, line in enumerate(lines[:-1]):
         if line == "* What went wrong:":
@@ -334,6 +334,6 @@ _READERS = (
     (_read_arrow_errors, "--> "),
     (_read_prefixed_lines, "\n"),
     (_read_stack_traces, "\n"),
-    (_read_maven, "[ERROR]"),
-    (_read_gradle, "\n* What went wrong:"),
+    (_read_maven_failures, "[ERROR]"),
+    (_read_gradle_failures, "\n* What went wrong:"),
 )

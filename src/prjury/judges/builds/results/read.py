@@ -16,7 +16,7 @@ from typing import Any
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from prjury.judges.builds.failure import Failure, Results, drop_repeats, inside_tree, sort_failures
+from prjury.judges.builds.failure import Failure, Results, inside_tree, sort_failures, sort_unique
 from prjury.judges.builds.results.lines import (
     LogSection,
     RunnerOutput,
@@ -119,7 +119,7 @@ class _Places(Struct):
         return self.current, line
 
 
-def clean_and_place_lines(log: Path, tree: TreeFiles, relative: Callable[[str], str]) -> Transcript:
+def read_transcript(log: Path, tree: TreeFiles, relative: Callable[[str], str]) -> Transcript:
     """Read a log once; `relative` takes the tree's own place out of a text."""
     go = GoEvents(LogSection((), (), tree, tree.directory))
     transcript, places = Transcript(go), _Places(tree, tree.directory)
@@ -130,7 +130,7 @@ def clean_and_place_lines(log: Path, tree: TreeFiles, relative: Callable[[str], 
             transcript.add(number, place, line[:_LONGEST_LINE])
             transcript.last.append(line[:_LONGEST_TAIL_LINE])
             continue
-        for text in transcript.go.read(number, event).splitlines():
+        for text in transcript.go.take_event_and_get_output(number, event).splitlines():
             transcript.last.append(text[:_LONGEST_TAIL_LINE])
             if event["Action"] == "build-output":
                 transcript.add(number, place, text[:_LONGEST_LINE])
@@ -182,7 +182,7 @@ def read_log(
     log: Path, tree: TreeFiles, relative: Callable[[str], str], *, failed: bool
 ) -> LogResults:
     """Read the log of one step; if it did not fail, failures in it are no more than a number."""
-    transcript = clean_and_place_lines(log, tree, relative)
+    transcript = read_transcript(log, tree, relative)
     results = LogResults("\n".join(transcript.last), failed, {"": RunnerOutput()})
     every = [_read_section(section, failed=failed) for section in transcript.split_sections(tree)]
     for outputs in (*every, {"go": transcript.go.finish()}):
@@ -295,11 +295,11 @@ def _merge_failures(
         ]
     more = [
         failure
-        for failure in drop_repeats(of_logs)
+        for failure in sort_unique(of_logs)
         if failure.id not in ids and not (failure.kind in _PLACED and failure.place in places)
     ]
     of_reports = [failure for failure in reports.failures if failure.kind == "test"]
-    others = drop_repeats(failure for failure in reports.failures if failure.kind != "test")
+    others = sort_unique(failure for failure in reports.failures if failure.kind != "test")
     return sort_failures([*of_reports, *others, *more[:_MOST_FAILURES]])
 
 

@@ -63,7 +63,7 @@ def stamps(tree: Path, reports: Path, globs: Sequence[str] = ()) -> Mapping[Path
 
 def find_reports(
     tree: Path,
-    reports: Path,
+    report_directory: Path,
     earlier: Mapping[Path, Stamp],
     since: float = 0.0,
     globs: Sequence[str] = (),
@@ -72,21 +72,21 @@ def find_reports(
     for path in walk_files(tree, listing):
         if is_report(path) or any(matches(path, glob) for glob in globs):
             paths.append(tree / path)
-    for path in walk_files(reports, listing):
+    for path in walk_files(report_directory, listing):
         if path.endswith(".xml") and not (path.endswith(_NESTED) or "test_attempts/" in path):
-            paths.append(reports / path)
+            paths.append(report_directory / path)
     listing.files = [path for path in paths if earlier.get(path) != _stamp(path)]
     return listing
 
 
 @contextmanager
-def rename_reports(reports: Path) -> Iterator[None]:
+def keep_every_report(directory: Path) -> Iterator[None]:
     """Rename reports as they are finished, so that the next of a name replaces none of them.
 
     ``pytest.xml`` becomes ``pytest~1.xml``, the next one ``pytest~2.xml`` and so on.
     """
     try:
-        directory = os.open(reports, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+        descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     except OSError:  # the build has replaced it, which is noted when its reports are looked for
         yield
         return
@@ -94,7 +94,7 @@ def rename_reports(reports: Path) -> Iterator[None]:
 
     def watch() -> None:
         while not ended.wait(_LOOK_EVERY):
-            _rename_finished_reports(directory)
+            _rename_finished_reports(descriptor)
 
     watcher = Thread(target=watch, name="reports", daemon=True)
     watcher.start()
@@ -103,8 +103,8 @@ def rename_reports(reports: Path) -> Iterator[None]:
     finally:
         ended.set()
         watcher.join()
-        _rename_finished_reports(directory)
-        os.close(directory)
+        _rename_finished_reports(descriptor)
+        os.close(descriptor)
 
 
 def _rename_finished_reports(directory: int) -> None:
@@ -181,7 +181,7 @@ def load_reports(
         yield name, content
 
 
-def _read_content(path: Path, room: int, since: float) -> bytes:
+def _read_content(path: Path, most_bytes: int, since: float) -> bytes:
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
@@ -195,6 +195,6 @@ def _read_content(path: Path, room: int, since: float) -> bytes:
         content = file.read(_LARGEST_FILE + 1)
     if len(content) > _LARGEST_FILE:
         raise ReportError(f"is larger than {_LARGEST_FILE // 1024**2} MiB")
-    if len(content) > room:
+    if len(content) > most_bytes:
         raise ReportError(f"was not read: all reports exceed {_MOST_BYTES // 1024**2} MiB")
     return content

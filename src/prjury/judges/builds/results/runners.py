@@ -16,9 +16,9 @@ from prjury.judges.builds.results.lines import (
     LineSet,
     LogSection,
     RunnerOutput,
+    find_error_message,
     is_hook,
     is_panic,
-    read_message,
 )
 from prjury.judges.builds.results.report_files import LEFT_OUT
 
@@ -131,7 +131,7 @@ def _make_expression(line: str, *, timed: bool) -> str:
 
 
 @cache
-def _compile_lines(runner: Runner) -> tuple[LineSet, tuple[str, ...]]:
+def _compile_lines_and_kinds(runner: Runner) -> tuple[LineSet, tuple[str, ...]]:
     kinds, expressions = list[str](), list[str]()
     for kind in _KINDS:
         lines = getattr(runner, kind)
@@ -185,7 +185,7 @@ class _Run(Struct):
 class _Reader:
     def __init__(self, section: LogSection, runner: Runner) -> None:
         self._section, self._runner = section, runner
-        self._lines, self._kinds = _compile_lines(runner)
+        self._lines, self._kinds = _compile_lines_and_kinds(runner)
         self._output, self._run = RunnerOutput(), _Run()
         self._outline = dict[int, str]()
         self._sections = dict[str, int]()
@@ -255,10 +255,10 @@ class _Reader:
                 self._end_run()
             self._suite, self._outline = _name_suite(self._section, fields), {}
 
-    def _add_test(self, kind: str, fields: dict[str, str], line: str, index: int) -> None:
+    def _add_test(self, ending: str, fields: dict[str, str], line: str, index: int) -> None:
         run, runner, number = self._run, self._runner, self._section.numbers[index]
         name = fields["name"]
-        if kind == "out":
+        if ending == "out":
             run.out += 1
             return
         if runner.outline:
@@ -269,15 +269,15 @@ class _Reader:
             fields = {**fields, "name": runner.outline.join([*around, name])}
         if not runner.sums:
             run.names.append("")
-            if kind == "bad" and name != _RESULT:
+            if ending == "bad" and name != _RESULT:
                 run.bad += 1
                 failure = self._section.failure("error", line.strip())
                 self._output.failures.append((number, failure))
         elif is_hook(name):
-            run.hooks += kind == "bad"
+            run.hooks += ending == "bad"
         elif not (name.startswith(_SET_UP) or _LOADING in fields.get("owner", "")):
             run.names.append(identity(*_name_test(runner, self._section, self._suite, fields)))
-            if kind == "bad" and not runner.failures:
+            if ending == "bad" and not runner.failures:
                 where = self._section.directory
                 test = self._section.failure("test", "failed", name=fields["name"], suite=where)
                 run.failing[test.id] = (number, test)
@@ -308,7 +308,7 @@ class _Reader:
             fields["name"] = f"test_{tail}"
         start = index + 1
         if runner.lists and not fields.get("name", "").endswith(":"):
-            start = self._join_titles(fields, start)
+            start = self._join_titles_and_find_text(fields, start)
         plain, *parameters = fields.get("name", fields.get("path", "")).split("[", 1)
         start = self._sections.get("[".join([plain.replace("::", "."), *parameters]), start)
         failure = self._read_failure(kind, fields, self._list_failure_text(start))
@@ -318,7 +318,7 @@ class _Reader:
         self._run.repeats += failure.id in self._run.failing
         self._run.failing.setdefault(failure.id, (section.numbers[index], failure))
 
-    def _join_titles(self, fields: dict[str, str], start: int) -> int:
+    def _join_titles_and_find_text(self, fields: dict[str, str], start: int) -> int:
         """Put the titles of the suites above a test together; return where the text begins."""
         titles = [fields["name"]]
         for at, line in enumerate(self._section.lines[start : start + 20], start):
@@ -344,7 +344,7 @@ class _Reader:
         panic = next((at for at, line in enumerate(text) if is_panic(line)), 0)
         shown, text = text, text[panic:]
         name, owner = fields.get("name", ""), fields.get("owner", "")
-        message = fields.get("message") or read_message(text, python=runner.python)
+        message = fields.get("message") or find_error_message(text, python=runner.python)
         path, line = fields.get("path"), fields.get("line")
         if not line:
             inner, at = section.find_place(text, owner=owner, last=runner.python)

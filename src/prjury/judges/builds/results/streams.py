@@ -46,7 +46,7 @@ class GoEvents:
         self._section = section
         self._packages: dict[str, _Package] = {}
 
-    def read(self, number: int, event: dict[str, Any]) -> str:
+    def take_event_and_get_output(self, number: int, event: dict[str, Any]) -> str:
         texts = {key: text for key, text in event.items() if isinstance(text, str)}
         action, output = texts.get("Action", ""), texts.get("Output", "")
         name, test = texts.get("Package", ""), texts.get("Test", "")
@@ -95,7 +95,7 @@ class GoEvents:
         if action == "pass":
             return
         package.failed = True
-        logs = any(place[2] for place in map(_parse_go_place, output) if place)
+        logs = any(place[2] for place in map(_parse_indented_file_line_text, output) if place)
         if logs or test not in package.broken:
             failure = make_go_failure(self._section, name, test, output)
             self.results.failures.append((number, failure))
@@ -131,7 +131,7 @@ def make_go_failure(section: LogSection, package: str, test: str, lines: Iterabl
     output, path, number = list(lines), None, None
     message = panic = next(filter(_is_panic, output), "")
     for at, line in enumerate(output):
-        place = _parse_go_place(line)
+        place = _parse_indented_file_line_text(line)
         if not place:
             continue
         if not panic:
@@ -141,7 +141,7 @@ def make_go_failure(section: LogSection, package: str, test: str, lines: Iterabl
         elif not place[0].startswith("/") and section.tree.find_in_package(package, place[0]):
             path, number, _ = place
             break
-    texts = _list_informative(line for line in output if not _parse_go_place(line))
+    texts = _list_informative(line for line in output if not _parse_indented_file_line_text(line))
     message = message or " ".join(islice(texts, 4))
     shown = [line for line in output if not _is_chatter(line)]
     if path is not None:
@@ -163,7 +163,7 @@ def _is_continued(line: str) -> bool:
     return not line.strip() or (line.startswith(" " * 8) and not line[8:9].isspace())
 
 
-def _parse_go_place(line: str) -> tuple[str, str, str] | None:
+def _parse_indented_file_line_text(line: str) -> tuple[str, str, str] | None:
     file, suffix, rest = line.strip().partition(".go:")
     number = rest.partition(":")[0].partition(" ")[0]
     if not (suffix and line[:1].isspace() and number.isdecimal()) or " " in file or ":" in file:
@@ -281,7 +281,7 @@ def read_tap(section: LogSection) -> RunnerOutput:
             is_tap = line.startswith("TAP version ") or stream.announced or bool(stream.points)
             stream = _StreamState(announced=is_tap)
         if match:
-            stream.points.append(_make_point(index, depth, match, stream))
+            stream.points.append(_take_point(index, depth, match, stream))
         elif text.startswith("# Subtest: "):
             stream.names[depth] = _unescape(text.removeprefix("# Subtest: "))
         elif not depth and (plan := _PLAN.match(line)):
@@ -297,7 +297,7 @@ def _unescape(name: str) -> str:
     return name.replace("\\#", "#").replace("\\\\", "\\").strip()
 
 
-def _make_point(index: int, depth: int, match: re.Match[str], stream: _StreamState) -> _Point:
+def _take_point(index: int, depth: int, match: re.Match[str], stream: _StreamState) -> _Point:
     around = tuple(stream.names.get(level, "") for level in range(depth))
     title = stream.names.pop(depth, "")
     name = _unescape(match["name"] or "") or title

@@ -32,7 +32,7 @@ def _plan_crates(root: SourceTree) -> tuple[BuildPlan, ...]:
     for place, cargo in manifests.items():
         which = ("--workspace",) if cargo.is_workspace and not cargo.default else ()
         steps = [BuildStep("build", ("cargo", "test", "--no-run", *which))]
-        names = _list_changed_outside_default(root.below(place), cargo)
+        names = _list_changed_crates_outside_default(root.below(place), cargo)
         besides = tuple(word for name in names for word in ("-p", name))
         for packages in (which, besides) if besides else (which,):
             command = ("cargo", "test", "--no-fail-fast", *packages)
@@ -50,7 +50,7 @@ def _owns(manifest: CargoToml, place: str, directory: str) -> bool:
     )
 
 
-def _list_changed_outside_default(part: SourceTree, manifest: CargoToml) -> list[str]:
+def _list_changed_crates_outside_default(part: SourceTree, manifest: CargoToml) -> list[str]:
     if not manifest.default or part.changed is None:
         return []
     places = part.directories_with(_MANIFEST)

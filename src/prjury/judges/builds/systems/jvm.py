@@ -42,7 +42,7 @@ _SETTINGS = ("settings.gradle", "settings.gradle.kts")
 _GRADLE_FILES = (*_SETTINGS, "build.gradle", "build.gradle.kts")
 
 
-def find_script_or_tool(
+def choose_command_and_reason(
     tree: SourceTree, directory: str, script: str, tool: str, needed: Sequence[str]
 ) -> tuple[tuple[str, ...], str]:
     """Call the nearest script, in a build's directory or above it, else the tool; and say why."""
@@ -77,7 +77,7 @@ def _list_maven_plans(root: SourceTree) -> tuple[BuildPlan, ...]:
         if of_sources or not root.may_hold_project(directory):
             continue
         needed = (".mvn/wrapper/maven-wrapper.properties",)
-        maven, reason = find_script_or_tool(root, directory, "mvnw", "mvn", needed)
+        maven, reason = choose_command_and_reason(root, directory, "mvnw", "mvn", needed)
         command = (*maven, "-q", "-B", "--fail-at-end", _GOING_ON, "verify")
         plans[directory] = BuildPlan(
             "maven",
@@ -120,7 +120,7 @@ def _list_changed_modules(root: SourceTree, directory: str, modules: set[str]) -
     return () if len(names) > _MOST_MODULES else [*names]
 
 
-def narrow_to_affected(plan: BuildPlan) -> BuildPlan:
+def narrow_maven_to_affected(plan: BuildPlan) -> BuildPlan:
     """Build only the modules that change, those that depend on them, and what all of these need.
 
     Maven leaves out what a dependent needs where ``-am`` and ``-amd`` are given at once, so it is
@@ -150,7 +150,7 @@ def _list_gradle_plans(root: SourceTree) -> tuple[BuildPlan, ...]:
         if owned or not root.may_hold_project(place):
             continue
         files = ("gradle/wrapper/gradle-wrapper.properties", "gradle/wrapper/gradle-wrapper.jar")
-        gradle, reason = find_script_or_tool(root, place, "gradlew", "gradle", files)
+        gradle, reason = choose_command_and_reason(root, place, "gradlew", "gradle", files)
         # nothing counts as up to date, as that would leave no new report
         command = (*gradle, "--no-daemon", "-q", "--continue", "--rerun-tasks", "build")
         builds[place] = BuildPlan(

@@ -181,7 +181,7 @@ def _is_odd_test(path: str, others: frozenset[str]) -> bool:
     return fits and not aside and nearest(path, others | {""}) == ""
 
 
-def add_virtual_environment(plan: BuildPlan, root: SourceTree, path: str) -> BuildPlan:
+def add_virtual_environment(plan: BuildPlan, root: SourceTree, search_path: str) -> BuildPlan:
     """The plan with an environment of its own; the path is as in variables of plans."""
     if plan.system == "uv":
         return replace(plan, steps=(BuildStep("setup", _make_sync_command(root)), *plan.steps))
@@ -195,7 +195,7 @@ def add_virtual_environment(plan: BuildPlan, root: SourceTree, path: str) -> Bui
         steps=(BuildStep("setup", _VENV), BuildStep("setup", command), *plan.steps),
         reasons=(*plan.reasons, f"{marker} says what is installed"),
         programs=(*plan.programs, *sorted(WORDS["lent"] & set(command.split()))),
-        env={**plan.env, "VIRTUAL_ENV": "{home}/venv", "PATH": f"{{home}}/venv/bin:{path}"},
+        env={**plan.env, "VIRTUAL_ENV": "{home}/venv", "PATH": f"{{home}}/venv/bin:{search_path}"},
     )
 
 

@@ -156,14 +156,14 @@ def read_own_recipes(options: BuildOptions, repository: Repository) -> tuple[Bui
     return tuple(make_system(recipe, own=True) for recipe in recipes.values())
 
 
-def load_recipe(file: Path, shown: str) -> Recipe:
+def load_recipe(file: Path, shown_path: str) -> Recipe:
     """The recipe in a file of this machine; ConfigError for an invalid one."""
     try:
-        return read_recipe(file.read_text("utf-8"), shown)
+        return read_recipe(file.read_text("utf-8"), shown_path)
     except (OSError, UnicodeDecodeError) as error:
         why = getattr(error, "strerror", None) or "it is not UTF-8 text"
         raise ConfigError(
-            f"the recipe {shown} cannot be read: {why}", remedy="Correct `build: {recipes: …}`"
+            f"the recipe {shown_path} cannot be read: {why}", remedy="Correct `build: {recipes: …}`"
         ) from error
 
 

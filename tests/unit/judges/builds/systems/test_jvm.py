@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pytest
 
 from fakes.roots import plans_of, root_of, texts, touching
-from prjury.judges.builds.systems.jvm import find_script_or_tool, with_goals
+from prjury.judges.builds.systems.jvm import choose_command_and_reason, with_goals
 
 SCRIPT = ("toolw", "tool", ("wrap/settings", "wrap/tool.jar"))
 BESIDE = {"wrap/settings": "version=1\n", "wrap/tool.jar": ""}
@@ -43,13 +43,15 @@ def test_the_script_or_the_installed_tool(
     text: str, executable: str, missing: str, wrapper: tuple[tuple[str, ...], str]
 ) -> None:
     files = {path: body for path, body in {"toolw": text, **BESIDE}.items() if path != missing}
-    assert find_script_or_tool(root_of(files, executable), "", *SCRIPT) == wrapper
+    assert choose_command_and_reason(root_of(files, executable), "", *SCRIPT) == wrapper
 
 
 def test_the_nearest_script_upwards() -> None:
     files = {"toolw": "", "a/toolw": "", **BESIDE, **{f"a/{path}": "" for path in BESIDE}}
     root = root_of(files, executable="toolw")
-    places = {place: find_script_or_tool(root, place, *SCRIPT)[0] for place in ("b/c", "a/c", "a")}
+    places = {
+        place: choose_command_and_reason(root, place, *SCRIPT)[0] for place in ("b/c", "a/c", "a")
+    }
     assert places == {"b/c": ("../../toolw",), "a/c": ("sh", "../toolw"), "a": ("sh", "toolw")}
 
 

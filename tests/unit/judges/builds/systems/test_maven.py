@@ -9,7 +9,7 @@ import pytest
 from fakes.maven import SHOP, coordinates, modules, parent_pom, pom, profile, project
 from fakes.roots import plans_of, root_of, touching
 from prjury.judges.builds.plan import BuildPlan
-from prjury.judges.builds.systems.jvm import narrow_to_affected, with_goals
+from prjury.judges.builds.systems.jvm import narrow_maven_to_affected, with_goals
 
 FLAGS = "-q -B --fail-at-end -Dmaven.test.failure.ignore=true"
 WHOLE = f"mvn {FLAGS} verify"
@@ -121,7 +121,7 @@ def test_maven_is_asked_who_depends_on_the_changed_modules(
     (tmp_path / "mvn").chmod(0o755)
     if broken:
         (tmp_path / "broken").touch()
-    plan = narrow_to_affected(plan_of(SHOP, "mid/src/A.java"))
+    plan = narrow_maven_to_affected(plan_of(SHOP, "mid/src/A.java"))
     ran = subprocess.run(
         ["/bin/sh", "-c", plan.text],
         cwd=tmp_path,
@@ -134,4 +134,4 @@ def test_maven_is_asked_who_depends_on_the_changed_modules(
         f"-B {ignore} -pl mid -amd pre-clean",
         f"{FLAGS} verify{chosen}",
     ]
-    assert plan.covers(narrow_to_affected(plan_of(SHOP, "mid/src/B.java")))
+    assert plan.covers(narrow_maven_to_affected(plan_of(SHOP, "mid/src/B.java")))
