@@ -14,6 +14,9 @@ from typing import Literal, TypeAlias
 import msgspec
 
 Purpose: TypeAlias = Literal["setup", "build", "test", "lint", "other"]
+#: The kind of code that tests are of, and the program that runs them; both empty for no test.
+Family: TypeAlias = str
+Runner: TypeAlias = str
 
 TABLE = json.loads((Path(__file__).parent / "programs.json").read_text("utf-8"))
 #: Lists of programs and words, by what they are for.
@@ -297,7 +300,9 @@ def _find_wrapped_command(program: str, words: list[str]) -> list[str]:
     return []
 
 
-def _classify_test(program: str, words: Sequence[str], path: str, place: str) -> tuple[str, str]:
+def _classify_test(
+    program: str, words: Sequence[str], path: str, place: str
+) -> tuple[Family, Runner]:
     if not {"--version", "--help", "--no-run"}.isdisjoint(words):
         return "", ""
     if program in _RUNNERS:
@@ -383,7 +388,7 @@ _BUILDERS = {"mvn": "maven", "gradle": "gradle", "cmake": "cmake"}
 _BUILDERS |= dict.fromkeys(WORDS["makes"], "make")
 
 
-def _detect_test_script(program: str, words: Sequence[str], path: str) -> tuple[str, str]:
+def _detect_test_script(program: str, words: Sequence[str], path: str) -> tuple[Family, Runner]:
     if program in WORDS["interpreters"]:
         return _classify_interpreted(program, words)
     if "/" not in path:
@@ -393,7 +398,7 @@ def _detect_test_script(program: str, words: Sequence[str], path: str) -> tuple[
     return _classify_path(path)
 
 
-def _classify_interpreted(program: str, words: Sequence[str]) -> tuple[str, str]:
+def _classify_interpreted(program: str, words: Sequence[str]) -> tuple[Family, Runner]:
     if program in {"node", "tsx"} and "--test" in words:
         return "node", "node"
     options = [*takewhile(lambda word: word.startswith("-"), words)]
@@ -407,7 +412,7 @@ def _classify_interpreted(program: str, words: Sequence[str]) -> tuple[str, str]
     return ("script", "script") if rest[:1] == ["test"] else _classify_path(path)
 
 
-def _classify_path(path: str) -> tuple[str, str]:
+def _classify_path(path: str) -> tuple[Family, Runner]:
     *folders, name = path.removeprefix("./").lower().split("/")
     stem = name.partition(".")[0] or name
     pieces = frozenset(split_name(stem))

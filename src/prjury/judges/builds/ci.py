@@ -16,12 +16,7 @@ from prjury.judges.builds.calls import RECIPE_FAMILIES, WORDS, Call, split_name
 from prjury.judges.builds.ci_steps import CiStep, StepReader, fill_variables, has_part
 from prjury.judges.builds.plan import LeftOutStep
 from prjury.judges.builds.source_tree import SourceTree, parent_of
-from prjury.judges.builds.toolchains import (
-    TOOLS,
-    Toolchains,
-    WantedVersion,
-    read_wanted_versions,
-)
+from prjury.judges.builds.toolchains import TOOLS, Toolchains, WantedVersion, read_wanted_versions
 from prjury.manifests.matrix import UNKNOWN, ExpressionContext, list_matrix_rows
 from prjury.manifests.workflow import Workflow, WorkflowJob, WorkflowStep, read_workflow
 
@@ -103,7 +98,7 @@ class BaseCi(msgspec.Struct, frozen=True):
 
 def choose_ci_jobs(root: SourceTree, here: Toolchains) -> BaseCi | None:
     """The CI of the base that tests pull requests; None if no job in its workflows does."""
-    reader = _Reader(root, here)
+    reader = _LoadedWorkflows(root, here)
     ranked = sorted(reader.rank_jobs(), key=lambda one: (one[0], ("gradle", "") in one[1].places))
     external = tuple(dict.fromkeys(reader.external))
     left_out = tuple(dict.fromkeys(reader.left_out))
@@ -168,7 +163,7 @@ class _WorkflowCall(msgspec.Struct, frozen=True):
         return ExpressionContext({**values, "env": env})
 
 
-class _Reader:
+class _LoadedWorkflows:
     def __init__(self, root: SourceTree, here: Toolchains) -> None:
         self.root, self.here = root, here
         self.external: list[str] = []
@@ -243,7 +238,7 @@ def _list_tests(job: CiJob) -> set[str]:
 
 
 class _MatrixRow(msgspec.Struct, frozen=True, dict=True):
-    reader: _Reader
+    reader: _LoadedWorkflows
     called: _WorkflowCall
     job: WorkflowJob
     values: Mapping[str, Any]
@@ -276,7 +271,7 @@ class _MatrixRow(msgspec.Struct, frozen=True, dict=True):
             unnamed=WORDS["main"].isdisjoint(split_name(names)),
             named_by_others=WORDS["main"].isdisjoint(split_name(self.name)),
             below_root=all(place for _, place in job.places),
-            narrowness=-measure_test_breadth(job.calls),
+            narrowness=-measure_feature_breadth(job.calls),
         )
 
     def _list_missing(self, job: CiJob, calls: Iterable[Call]) -> list[str]:
@@ -317,7 +312,7 @@ class _MatrixRow(msgspec.Struct, frozen=True, dict=True):
         return msgspec.structs.replace(read, lacks=tuple(self._list_missing(read, tests)))
 
 
-def measure_test_breadth(calls: Iterable[Call]) -> float:
+def measure_feature_breadth(calls: Iterable[Call]) -> float:
     """The breadth of calls of tests: the features, tags and extras that they ask for."""
     breadth = 0.0
     for words in (call.words for call in calls if call.family):

@@ -22,7 +22,7 @@ from prjury.judges.builds.calls import (
     read_calls,
     stops_early,
 )
-from prjury.judges.builds.ci import WRAPPING, CiJob, Place, measure_test_breadth
+from prjury.judges.builds.ci import WRAPPING, CiJob, Place, measure_feature_breadth
 from prjury.judges.builds.ci_steps import CiStep, read_script, resolve_call_purpose
 from prjury.judges.builds.plan import CUSTOM, BuildPlan, BuildStep, LeftOutStep, escape_braces
 from prjury.judges.builds.source_tree import SourceTree
@@ -149,7 +149,7 @@ def add_ci_options_and_steps(plan: BuildPlan, job: CiJob, following: BuildPlan |
     ]
     pairs = [pair for pair in called if pair[1].place == plan.directory] or called
     if pairs:
-        step, call = max(pairs, key=lambda pair: measure_test_breadth([pair[1]]))
+        step, call = max(pairs, key=lambda pair: measure_feature_breadth([pair[1]]))
         options = _select_safe_options(call.words, table)
         alike = [call]
         if table.goal == "build":  # tasks of several calls can be asked for in one

@@ -114,7 +114,7 @@ class BuildPlanner(Struct, frozen=True):
                 notes.append(f"not touched by the change and not built: {job.job} in {min(places)}")
             else:
                 plans += self._plan_job(root, job, affected.plans, every)
-        untested = _list_not_in_ci(root, ci, affected.plans)
+        untested = _list_plans_not_in_ci(root, ci, affected.plans)
         if untested:
             names = join_names([plan.label for plan in untested], _MOST_NAMED)
             notes.append(f"not built, since its CI does not build it: {names}")
@@ -203,7 +203,9 @@ class BuildPlanner(Struct, frozen=True):
         return narrow_maven_to_affected(add_report_options_to_script_plan(prepared, root))
 
 
-def _list_not_in_ci(root: SourceTree, ci: BaseCi, plans: Sequence[BuildPlan]) -> list[BuildPlan]:
+def _list_plans_not_in_ci(
+    root: SourceTree, ci: BaseCi, plans: Sequence[BuildPlan]
+) -> list[BuildPlan]:
     kinds = {kind for job in (*ci.jobs, *ci.others) for kind in (*job.kinds, *job.places)}
     within, untested = _list_plans_tested_at(plans, kinds), []
     for plan in plans:

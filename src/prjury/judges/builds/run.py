@@ -107,7 +107,7 @@ class KeptBase(Struct, frozen=True):
         if cleaned.results.ran == run.results.ran:
             self.memory.keep(self._make_key(plan, tree), msgspec.json.encode(cleaned).decode())
 
-    def keep_base(self, plan: BuildPlan, run: TreeRun) -> None:
+    def keep_base_and_history(self, plan: BuildPlan, run: TreeRun) -> None:
         """Note which tests failed on the base, and keep its outcome if it passed."""
         for base in self.commits[:1]:
             if run.tested:
@@ -160,23 +160,23 @@ class BothSides(Struct, frozen=True):
         outcome = None if self.options.keep_of_base else base.outcome
         if outcome and base.commit == self.base:
             self.builder.ports.progress.say(wording.BASE_KEPT)
-            self.memory.keep_base(base.plan, outcome)
+            self.memory.keep_base_and_history(base.plan, outcome)
             return replace(base, run=outcome, remembered=True)
         if outcome and outcome.seconds > deadline.remaining:
             return replace(base, unknown=wording.BASE_SLOW)
         if base.plan.missing or self.options.compare != "always" or not base.plan.tests:
             return base
-        return self._build_base(base, deadline)
+        return self._build_and_keep_base(base, deadline)
 
-    def _build_base(self, base: BaseRun, deadline: Deadline) -> BaseRun:
+    def _build_and_keep_base(self, base: BaseRun, deadline: Deadline) -> BaseRun:
         self.builder.ports.progress.say(wording.BUILDING_BASE)
         plan, base = base.plan, replace(base, run=None, remembered=False)
         try:
             with self.builder.open_tree(self.base, deadline) as place:
-                run = place.run(plan, deadline, self.options.keep_of_base)
+                run = place.run_with_retry(plan, deadline, self.options.keep_of_base)
                 if plan.otherwise and run.failed and not run.tested:
                     plan = plan.otherwise
-                    run = place.run(plan, deadline, self.options.keep_of_base)
+                    run = place.run_with_retry(plan, deadline, self.options.keep_of_base)
         except (CannotJudgeError, SourceError) as error:
             brings = error.reason == "no_such_directory"
             return replace(base, plan=plan, unknown="" if brings else str(error))
@@ -186,22 +186,22 @@ class BothSides(Struct, frozen=True):
             unknown = wording.BASE_UNBUILDABLE.format(fault.line)
         if unknown:
             return replace(base, plan=plan, unknown=unknown)
-        self.memory.keep_base(plan, run)
+        self.memory.keep_base_and_history(plan, run)
         return replace(base, plan=plan, run=run, reports=place.reports)
 
     def run_head_beside_base(self, base: BaseRun, deadline: Deadline) -> tuple[BuildPlan, Run]:
-        """Run the plan on the merged tree beside what is known of the base; as `Workplace.run`."""
+        """Run the plan on the merged tree as `run_with_retry` does, beside the base if known."""
         with self.builder.open_tree(self.merged, deadline) as place:
             plan = base.plan
             run = place.run_with_reports(plan, self.options, deadline)
             other = plan.otherwise
             if other and not base.run and run.head.failed and not run.head.tested:
                 always = self.options.compare == "always"
-                base = base if always else self._build_base(base, deadline)
+                base = base if always else self._build_and_keep_base(base, deadline)
                 if always or base.plan == other:
                     plan = other
                     run = place.run_with_reports(plan, self.options, deadline)
-            run = self._add_base(place.paths, run, replace(base, plan=plan), deadline)
+            run = self._add_base_if_needed(place.paths, run, replace(base, plan=plan), deadline)
             run = self._retry_few(place, plan, run, deadline)
         self.memory.keep(plan, self.merged, run.head)
         shows = run.base is not None and not run.base.failed and run.base.tested
@@ -210,7 +210,9 @@ class BothSides(Struct, frozen=True):
             run = replace(run, base=base.outcome, base_commit=base.commit)
         return plan, replace(run, history=base.count_failures(run.head))
 
-    def _add_base(self, paths: frozenset[str], run: Run, base: BaseRun, deadline: Deadline) -> Run:
+    def _add_base_if_needed(
+        self, paths: frozenset[str], run: Run, base: BaseRun, deadline: Deadline
+    ) -> Run:
         """The run beside the base's, built where needed; a kept outcome excuses no failure."""
         head, options = run.head, self.options
         fault = find_machine_fault(head, self.builder.changed, paths)
@@ -223,7 +225,7 @@ class BothSides(Struct, frozen=True):
         wants_base = base.run is None and not base.unknown and (head.failed or head.tested)
         late = wants_base and (not base.plan.tests or options.compare != "always")
         if late or (head.failed and base.remembered):
-            built = self._build_base(base, deadline)
+            built = self._build_and_keep_base(base, deadline)
             disturbed = base.remembered and built.run is not None and built.run.failed
             run = replace(run, disturbed=disturbed)
             base = built
@@ -245,10 +247,10 @@ class BothSides(Struct, frozen=True):
         self.builder.ports.progress.say(wording.RUNNING_AGAIN.format(count))
         try:
             if plan.failed_tests_plan and runs_every_test(run.head, plan):
-                retry = place.run(plan.failed_tests_plan, deadline)
+                retry = place.run_with_retry(plan.failed_tests_plan, deadline)
                 settled = {*retry.results.ran, *(failure.id for failure in retry.failures)}
                 if settled.issuperset(failure.id for failure in suspects):
                     return replace(run, retry=retry)
-            return replace(run, retry=place.run(plan, deadline), whole=True)
+            return replace(run, retry=place.run_with_retry(plan, deadline), whole=True)
         except CannotJudgeError:
             return run  # the failures stand as they are

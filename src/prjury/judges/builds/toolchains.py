@@ -108,7 +108,7 @@ class Toolchains(Struct, frozen=True, dict=True):
         return {tool: tuple(self._list_toolchains(tool)) for tool in TOOLS}
 
     def _list_toolchains(self, tool: str) -> Iterator[Toolchain]:
-        current, others = self._find_current(tool), []
+        current, others = self._find_current_toolchain(tool), []
         for source, home in self._list_sources_and_homes(tool):
             version = _read_version(tool, home)
             if version and home.is_dir():
@@ -120,11 +120,11 @@ class Toolchains(Struct, frozen=True, dict=True):
                 homes.add(one.home.resolve())
                 yield one
 
-    def _find_current(self, tool: str) -> Toolchain | None:
+    def _find_current_toolchain(self, tool: str) -> Toolchain | None:
         home = Path(self.environ.get("JAVA_HOME", "")) if tool == "java" else Path()
         if home.is_absolute() and (version := _read_version(tool, home)):
             return Toolchain(tool, version, home, "JAVA_HOME", current=True)
-        program = next(filter(Path.is_file, self._list_programs(tool)), None)
+        program = next(filter(Path.is_file, self._list_programs_on_path(tool)), None)
         if program is None:
             return None
         real = program.resolve()
@@ -132,7 +132,7 @@ class Toolchains(Struct, frozen=True, dict=True):
         home = (real if tool == "java" else program).parent.parent
         return Toolchain(tool, version, home, "PATH", current=True) if version else None
 
-    def _list_programs(self, tool: str) -> Iterator[Path]:
+    def _list_programs_on_path(self, tool: str) -> Iterator[Path]:
         """The programs of that name on PATH; for pyenv's stand-in the one that it starts."""
         for place in self.path.split(os.pathsep):
             program = Path(place, TOOLS[tool][1])

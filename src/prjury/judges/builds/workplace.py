@@ -208,7 +208,9 @@ class Workplace(Struct, frozen=True):
     paths: frozenset[str]
     reports: dict[str, bytes | None] = {}
 
-    def run(self, plan: BuildPlan, deadline: Deadline, keep: Sequence[str] = ()) -> TreeRun:
+    def run_with_retry(
+        self, plan: BuildPlan, deadline: Deadline, keep: Sequence[str] = ()
+    ) -> TreeRun:
         """Run the plan, what fails for the machine twice; CannotJudgeError if it cannot be run."""
         attempt = _PreparedAttempt(self, plan, deadline, keep)
         steps = attempt.run_steps()
@@ -222,8 +224,8 @@ class Workplace(Struct, frozen=True):
         return run
 
     def run_with_reports(self, plan: BuildPlan, options: BuildOptions, deadline: Deadline) -> Run:
-        """Run the plan as `run` does, and keep the reports that other judges read."""
-        head = self.run(plan, deadline, options.keep)
+        """Run the plan as `run_with_retry` does, and keep the reports that other judges read."""
+        head = self.run_with_retry(plan, deadline, options.keep)
         withheld = tuple(self.builder.ports.shell.withheld)
         return Run(head, versions=dict(plan.versions), reports={**self.reports}, withheld=withheld)
 

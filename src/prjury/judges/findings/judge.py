@@ -132,12 +132,12 @@ def make(options: FindingsOptions, ports: Ports) -> FunctionJudge[PullRequestCon
     """Make the judge: FAIL if the tool finds something that severe in an added line, else PASS."""
 
     def judge(context: PullRequestContext) -> Judgment:
-        return judge_tree(context, lambda tree: _judge_reports(options, ports, tree, context))
+        return judge_tree(context, lambda tree: _judge_new_findings(options, ports, tree, context))
 
     return FunctionJudge(judge, "findings", "another tool finds nothing in the added lines")
 
 
-def _judge_reports(
+def _judge_new_findings(
     options: FindingsOptions, ports: Ports, merged: str, context: PullRequestContext
 ) -> Judgment:
     pull, repository = context.pull, ports.repository

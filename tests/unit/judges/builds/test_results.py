@@ -19,8 +19,8 @@ from prjury.judges.builds.results.junit import parse_reports
 from prjury.judges.builds.results.lines import find_ambiguous
 from prjury.judges.builds.results.read import (
     merge_results,
-    promote_unexplained_goals,
     read_transcript,
+    turn_unexplained_goals_to_errors,
 )
 from prjury.judges.builds.results.tree import TreeFiles
 
@@ -345,7 +345,11 @@ def goals(*messages: str, causes: tuple[int, ...] = ()) -> list[str]:
         if number in causes:
             found.append((number * 2, make_failure("test", "no", name="t")))
         found.append((number * 2 + 1, make_failure("goal", message)))
-    return [failure.kind for failure in promote_unexplained_goals(found) if failure.kind != "test"]
+    return [
+        failure.kind
+        for failure in turn_unexplained_goals_to_errors(found)
+        if failure.kind != "test"
+    ]
 
 
 @pytest.mark.parametrize(

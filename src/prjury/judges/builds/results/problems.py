@@ -17,12 +17,7 @@ import msgspec
 from msgspec import Struct, field
 
 from prjury.judges.builds.failure import Failure, Kind, with_details
-from prjury.judges.builds.results.lines import (
-    LineSet,
-    LogSection,
-    add_values,
-    list_places,
-)
+from prjury.judges.builds.results.lines import LineSet, LogSection, add_values, list_places
 
 #: What a reader of errors yields: the number of a line in the log, and the failure found there.
 Errors: TypeAlias = Iterator[tuple[int, Failure]]
@@ -76,7 +71,7 @@ class MatcherSet:
         self._firsts = LineSet([matcher.pattern[0].regexp for matcher in matchers])
         self._below = [LineSet([one.regexp for one in each.pattern[1:]]) for each in matchers]
 
-    def find(self, lines: Sequence[str]) -> Iterator[tuple[ProblemMatcher, int, Values]]:
+    def find_errors(self, lines: Sequence[str]) -> Iterator[tuple[ProblemMatcher, int, Values]]:
         """Yield every error in the lines; where several matchers fit one line, the first one's."""
         for index, line in enumerate(lines):
             for number, match in self._firsts.find(line):
@@ -131,7 +126,7 @@ def read_problems(section: LogSection) -> Errors:
     """Yield the errors that the matchers find, with the lines below that belong to them."""
     lines = section.lines
     died = _read_perl_errors_by_file(lines) if "\nDubious, test " in section.text else {}
-    for matcher, index, values in read_table()[0].find(lines):
+    for matcher, index, values in read_table()[0].find_errors(lines):
         message = values.get("message", "")
         if message.endswith("Tests: 0 Failed: 0"):
             message = died.get(values.get("file", ""), message)

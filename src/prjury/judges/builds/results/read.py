@@ -290,7 +290,7 @@ def _merge_failures(
         listed = [item for output in log.by_runner.values() for item in output.failures]
         of_logs += [  # goals give up after what is repeated
             failure
-            for failure in promote_unexplained_goals(sorted(listed, key=itemgetter(0)))
+            for failure in turn_unexplained_goals_to_errors(sorted(listed, key=itemgetter(0)))
             if failure.id not in repeated
         ]
     more = [
@@ -310,7 +310,7 @@ _AT_ONCE = (
 )  # fmt: skip
 
 
-def promote_unexplained_goals(failures: Iterable[tuple[int, Failure]]) -> Iterator[Failure]:
+def turn_unexplained_goals_to_errors(failures: Iterable[tuple[int, Failure]]) -> Iterator[Failure]:
     """Yield the failures in order; a goal without a cause before it is an unread error."""
     caused, last = False, ""
     for _, failure in failures:

@@ -146,7 +146,7 @@ def read_known_runners(section: LogSection) -> dict[str, RunnerOutput]:
     outputs = dict[str, RunnerOutput]()
     for runner in read_table()[:-1]:
         if any(mark in section.text for mark in runner.marks):
-            outputs[runner.by] = _Reader(section, runner).read()
+            outputs[runner.by] = _RunnerReader(section, runner).read()
     return outputs
 
 
@@ -162,7 +162,7 @@ def read_unknown_runner(section: LogSection) -> RunnerOutput:
     """Return what a program of tests printed that is no known runner."""
     program = read_table()[-1]
     has_marks = any(mark in section.text for mark in program.marks)
-    output = _Reader(section, program).read() if has_marks else RunnerOutput()
+    output = _RunnerReader(section, program).read() if has_marks else RunnerOutput()
     for line in section.lines:
         if line.startswith("make") and line.endswith("(ignored)"):  # by a Makefile's wish
             target = line.partition("]")[0].rpartition("[")[2]
@@ -182,7 +182,7 @@ class _Run(Struct):
     repeats: int = 0
 
 
-class _Reader:
+class _RunnerReader:
     def __init__(self, section: LogSection, runner: Runner) -> None:
         self._section, self._runner = section, runner
         self._lines, self._kinds = _compile_lines_and_kinds(runner)

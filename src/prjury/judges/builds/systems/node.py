@@ -6,12 +6,7 @@ from collections.abc import Mapping
 
 from prjury.judges.builds.calls import TABLE
 from prjury.judges.builds.plan import JAVASCRIPT, BuildPlan, BuildStep, BuildSystem, StepName
-from prjury.judges.builds.source_tree import (
-    SourceTree,
-    is_below,
-    match_members,
-    path_in,
-)
+from prjury.judges.builds.source_tree import SourceTree, is_below, match_members, path_in
 from prjury.manifests.manifest import Manifest
 from prjury.manifests.node import PackageJson, read_package_json, read_pnpm_workspace
 
@@ -30,7 +25,7 @@ def _plan_packages(root: SourceTree) -> tuple[BuildPlan, ...]:
         if owned or manifest is None or not root.may_hold_project(directory):
             continue
         part = root.below(directory)
-        name, install, reason = choose_manager(part, manifest)
+        name, install, reason = choose_manager_and_install(part, manifest)
         packages = _find_members(part, manifest, name)
         members[directory] = frozenset(path_in(directory, place) for place in packages)
         steps = _list_build_and_test_steps(manifest, name, install, packages)
@@ -75,7 +70,9 @@ def script_of(package: PackageJson, name: str) -> str:
     return "" if "no test specified" in text.lower() else text
 
 
-def choose_manager(root: SourceTree, package: PackageJson) -> tuple[str, tuple[str, ...], str]:
+def choose_manager_and_install(
+    root: SourceTree, package: PackageJson
+) -> tuple[str, tuple[str, ...], str]:
     """The package manager, its command that installs, empty for none, and what decided for it."""
     manager, locks = package.manager, [lock for lock in _LOCKS if root.has(lock)]
     by_name = [lock for lock in locks if manager.startswith(f"{_LOCKS[lock]}@")]

@@ -105,7 +105,7 @@ class _PythonProject:
         elif tests:
             yield self._plan_pytest("pytest", _PYTEST, tests)
         else:
-            yield self._plan_without_pytest(("python3",), _PYTEST)
+            yield self._plan_django_unittest_or_compile(("python3",), _PYTEST)
 
     def _list_uv_plans(self, tests: str | None) -> Iterator[BuildPlan]:
         has_pytest = 'name = "pytest"' in self.root.text(_LOCK)
@@ -120,14 +120,18 @@ class _PythonProject:
         if tests:
             yield self._plan_pytest("uv", command, tests)
         elif not self.members:
-            yield replace(self._plan_without_pytest((*run, "python"), command), system="uv")
+            yield replace(
+                self._plan_django_unittest_or_compile((*run, "python"), command), system="uv"
+            )
 
     def _plan_pytest(self, system: str, command: tuple[str, ...], reason: str) -> BuildPlan:
         step = BuildStep("test", command, all_ran=_TESTS_FAILED)
         reasons = (self._name_marker(), reason)
         return BuildPlan(system, (step,), reasons, env=PYTEST_ENV, has_report=True)
 
-    def _plan_without_pytest(self, python: tuple[str, ...], pytest: tuple[str, ...]) -> BuildPlan:
+    def _plan_django_unittest_or_compile(
+        self, python: tuple[str, ...], pytest: tuple[str, ...]
+    ) -> BuildPlan:
         """Django's runner, else pytest with names that unittest knows, else the compiler."""
         tests = [path for path in self.root.files if _is_odd_test(path, self.below)]
         if tests and "django" in self.root.text(_MANAGE).lower():

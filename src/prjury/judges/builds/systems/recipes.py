@@ -14,12 +14,7 @@ from msgspec.structs import replace
 
 from prjury.errors import CannotJudgeError, ConfigError
 from prjury.judges.builds.plan import BuildPlan, BuildStep, BuildSystem, StepName, escape_braces
-from prjury.judges.builds.source_tree import (
-    EXECUTABLE,
-    SourceTree,
-    is_below,
-    parent_of,
-)
+from prjury.judges.builds.source_tree import EXECUTABLE, SourceTree, is_below, parent_of
 from prjury.policy.fields import CommandLine, Glob, PolicySection
 from prjury.policy.load import read_section
 from prjury.policy.tiers import BuildOptions

@@ -78,7 +78,7 @@ STYLISH = """{"problemMatcher": [{"owner": "eslint-stylish", "pattern": [
 
 def test_the_example_of_the_format_is_read() -> None:
     log = ["test.js", "  1:0   error  Missing it  err/a", "  5:5   error  Not that  err/b", "", "x"]
-    found = list(MatcherSet(decode(STYLISH, type=MatcherFile).matchers).find(log))
+    found = list(MatcherSet(decode(STYLISH, type=MatcherFile).matchers).find_errors(log))
     assert [(index, values["line"], values["message"]) for _, index, values in found] == [
         (1, "1", "Missing it"),
         (2, "5", "Not that"),
