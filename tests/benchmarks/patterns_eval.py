@@ -191,7 +191,7 @@ class Addition:
     def _gate(self, name: str, path: str) -> str:
         """What the module of the file says about a rule that does not hold there."""
         module, pack, rule = self._find_rule(name, path)
-        if PackApplicability(pack, module).keeps(rule):
+        if PackApplicability(pack, module).keeps_old_way(rule):
             return f"{module.path} keeps the old way on purpose"
         return _declared(module, pack, rule)
 

@@ -28,7 +28,7 @@ from prjury.resources import judge_pages, rule_packs
 from prjury.rulepacks import display
 from prjury.rulepacks.description import Described, DescribedRule
 from prjury.rulepacks.display import encode_pack, show_pack, show_rule, summary, table
-from prjury.rulepacks.find import find_named, list_known, packs_at
+from prjury.rulepacks.find import list_known, packs_at, require_pack_or_rule
 from prjury.rulepacks.rule import Pack
 from prjury.snapshot.model import visible
 
@@ -135,7 +135,7 @@ def show(
     format: _Printed = "terminal",
 ) -> None:
     """Explain a pack or a rule: why, since when, what to write instead, an example."""
-    pack, rule = find_named(name, list_known(paths or []))
+    pack, rule = require_pack_or_rule(name, list_known(paths or []))
     if format == "json" and rule:
         _print_json(display.encode_rule(DescribedRule(pack, rule)))
     elif format == "json":

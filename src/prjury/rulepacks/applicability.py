@@ -62,7 +62,7 @@ class Basis:
     doubt: Doubt = ""
 
     @property
-    def words(self) -> str:
+    def declaration(self) -> str:
         """``pyproject.toml:12 declares numpy >=2.1``; empty where nothing is declared."""
         one = self.declared
         if one is None:
@@ -73,7 +73,7 @@ class Basis:
         return f"{place} declares {name} {printable(version) if version else 'without a version'}"
 
 
-def phrase_problem(message: str, code: str) -> str:
+def narrow_to_code(message: str, code: str) -> str:
     """The first part of a rule's message, about those names alone that the code uses."""
     head = message.partition("; ")[0]
     if _PRONOUN.match(head) and _is_name(code):
@@ -115,7 +115,7 @@ def compose_finding_text(
     message: str, code: str, fixed: str | None, basis: Basis, *, established: bool
 ) -> str:
     """All that a finding says, in sentences."""
-    head, words = phrase_problem(message, code).rstrip("."), basis.words
+    head, words = narrow_to_code(message, code).rstrip("."), basis.declaration
     if words and basis.doubt in _RESTS:
         head = f"{head}; {words}{_RESTS[basis.doubt]}"
     softer = "A warning only: it is in use here already." if established else _describe_doubt(basis)
@@ -127,7 +127,7 @@ def _describe_doubt(basis: Basis) -> str:
     name = printable(str(basis.declared)) if basis.declared else "it"
     return {
         "itself": f"A hint only: this repository is {name} itself.",
-        "unknown": f"A hint only: {basis.words or f'the version of {name} is not known'}, "
+        "unknown": f"A hint only: {basis.declaration or f'the version of {name} is not known'}, "
         "and that does not say whether it holds here.",
         "both": "A hint only: the module asks for the old library as well.",
         "undeclared": "A hint only: no build file here says which version is used.",
@@ -175,19 +175,19 @@ class PackApplicability:
 
     @cached_property
     def _brought(self) -> bool:
-        return _brings_library(self.module, self.pack.kept_by)
+        return _may_bring(self.module, self.pack.kept_by)
 
-    def severity(self, rule: PatternRule) -> Severity | None:
+    def rate_severity(self, rule: PatternRule) -> Severity | None:
         """Rate a finding in the module; None where the rule does not hold.
 
         The rule's own severity takes every declared version; with some, or where the old way is
         deprecated or brought along, it is a warning; with none, beside the old library, or in the
         library itself, a hint.
         """
-        if not self.is_open or self.keeps(rule):
+        if not self.is_open or self.keeps_old_way(rule):
             return None
         required = list_required(self.pack, rule)
-        severity = self._rate(rule, required)
+        severity = self._rate_versions(rule, required)
         if severity and (self.module.is_itself(required) or self._asks_for_old(rule)):
             return "hint"
         return "warning" if severity == "error" and self.brings(rule) else severity
@@ -224,10 +224,10 @@ class PackApplicability:
             return "unknown"
         if removed in {Truth.ABSENT, Truth.SOME}:
             return "undeclared" if removed is Truth.ABSENT else "some"
-        certain = self._rate(rule, required) == "hint" and deprecated is not Truth.SOME
+        certain = self._rate_versions(rule, required) == "hint" and deprecated is not Truth.SOME
         return "upcoming" if certain else "deprecated"
 
-    def keeps(self, rule: PatternRule) -> bool:
+    def keeps_old_way(self, rule: PatternRule) -> bool:
         """Return true if the module keeps the old way: by its name, or as its only library."""
         reasons = [reason for reason in (self.pack.kept_by, rule.kept_by) if reason]
         patterns = [pattern for reason in reasons for pattern in reason.modules]
@@ -247,9 +247,9 @@ class PackApplicability:
 
     def brings(self, rule: PatternRule) -> bool:
         """Return true if a library that the module asks for brings along what the rule is about."""
-        return self._brought or bool(rule.kept_by and _brings_library(self.module, rule.kept_by))
+        return self._brought or bool(rule.kept_by and _may_bring(self.module, rule.kept_by))
 
-    def _rate(self, rule: PatternRule, required: Sequence[Requirement]) -> Severity | None:
+    def _rate_versions(self, rule: PatternRule, required: Sequence[Requirement]) -> Severity | None:
         removed = self.module.any_of(required)
         if removed is Truth.YES:
             return rule.severity
@@ -273,7 +273,7 @@ def list_required(pack: Pack, rule: PatternRule) -> Sequence[Requirement]:
     return [*required, *rule.or_requires] if rule.or_requires else required
 
 
-def decide_severity(
+def decide_stricter_severity(
     rule: PatternRule, sides: Sides, head: PackApplicability, base: PackApplicability
 ) -> Severity | None:
     """Return the more severe answer of both sides; None where the rule holds on neither.
@@ -281,10 +281,10 @@ def decide_severity(
     The head's alone counts where it declares another version of what decides: no pull request
     exempts itself by declaring less. Above a new module the base makes a warning at most.
     """
-    after = head.severity(rule)
+    after = head.rate_severity(rule)
     if sides.base is sides.head:
         return after
-    before = base.severity(rule)
+    before = base.rate_severity(rule)
     bounds = [*list_required(head.pack, rule), *(rule.deprecated or ())]
     if after == before or sides.moves(bounds):
         return after
@@ -307,7 +307,7 @@ def opens(head: Head, module: ManifestModule, *, asked_for: bool) -> bool:
     return truth in {*_ALLOWED, Truth.UNKNOWN} or (asked_for and truth is Truth.ABSENT)
 
 
-def _brings_library(module: ManifestModule, reason: KeptBy) -> bool:
+def _may_bring(module: ManifestModule, reason: KeptBy) -> bool:
     if reason.brought_by and module.notes:  # of a parent elsewhere nobody knows what it brings
         return True
     # A plugin of the build may ask for any library of a catalog.
@@ -344,7 +344,7 @@ def at_least(severity: Severity, threshold: Severity) -> bool:
 _FORMS = "`ECOSYSTEM:NAME [version]` such as `npm:react ^18`, or `group:artifact[:version]`"
 
 
-def read_declaration(text: str) -> DeclaredVersion:
+def parse_declared(text: str) -> DeclaredVersion:
     """Read ``ECOSYSTEM:NAME [version]`` or Maven's coordinates; ValueError for anything else."""
     ecosystem, _, rest = text.strip().partition(":")
     if ecosystem in ECOSYSTEMS:
@@ -364,10 +364,10 @@ def read_declaration(text: str) -> DeclaredVersion:
 
 def outcome_of(pack: Pack, rule: PatternRule, case: VersionCase) -> Outcome:
     """Rate a finding in a module of the case's making; ValueError for no declaration."""
-    own = tuple(read_declaration(text) for text in case.own)
-    inherited = tuple(read_declaration(text) for text in case.declares)
+    own = tuple(parse_declared(text) for text in case.own)
+    inherited = tuple(parse_declared(text) for text in case.declares)
     module = ManifestModule("pom.xml", (case.module,), tuple(sorted((*own, *inherited))), own)
-    return PackApplicability(pack, module).severity(rule) or "none"
+    return PackApplicability(pack, module).rate_severity(rule) or "none"
 
 
 def list_testable_outcomes(pack: Pack, rule: PatternRule) -> frozenset[Outcome]:

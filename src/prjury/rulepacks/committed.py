@@ -52,7 +52,7 @@ def load_committed(repository: Repository, commit: str, paths: Iterable[str]) ->
     try:
         places = [_require_inside(path) for path in paths]
         tree = {entry.path: entry for entry in repository.files(commit)}
-        names = dict.fromkeys(name for place in places for name in _list_packs(place, tree))
+        names = dict.fromkeys(name for place in places for name in _require_pack_files(place, tree))
         loaded = require_distinct([_load(name, tree, repository) for name in names])
     except ConfigError as error:
         problem = f"{error.what} (in the base commit {commit[:12]})"
@@ -61,7 +61,7 @@ def load_committed(repository: Repository, commit: str, paths: Iterable[str]) ->
     return CommittedPacks([each.pack for each in loaded], [*places, *beside])
 
 
-def _list_packs(place: str, tree: Mapping[str, TreeEntry]) -> list[str]:
+def _require_pack_files(place: str, tree: Mapping[str, TreeEntry]) -> list[str]:
     if place in tree:
         return [place]
     if place != _TOP and not any(name.startswith(f"{place}/") for name in tree):

@@ -67,8 +67,8 @@ def list_languages(names: Iterable[str]) -> str:
 def describe_requirements(requirements: Iterable[Requirement], unbounded: str = "") -> str:
     """Return ``Python 3.12 or later``; several with ``or``, those with the same bounds together."""
     parts = [
-        ("" if bounds else unbounded) + " or ".join(map(_format_name, same)) + bounds
-        for bounds, same in groupby(requirements, key=_format_bounds)
+        ("" if bounds else unbounded) + " or ".join(map(_name_dependency, same)) + bounds
+        for bounds, same in groupby(requirements, key=_phrase_bounds)
     ]
     return ", or ".join(parts)
 
@@ -84,7 +84,7 @@ def _all_named(requirements: Iterable[Requirement]) -> bool:
     return all(requirement.ecosystem for requirement in requirements)
 
 
-def _format_name(requirement: Requirement) -> str:
+def _name_dependency(requirement: Requirement) -> str:
     if not requirement.ecosystem:
         return _EVERY
     if requirement.ecosystem == "runtime":
@@ -95,7 +95,7 @@ def _format_name(requirement: Requirement) -> str:
     return requirement.group or requirement.artifact
 
 
-def _format_bounds(requirement: Requirement) -> str:
+def _phrase_bounds(requirement: Requirement) -> str:
     match dict(_BOUND.findall(requirement.text)):
         case {">=": low, "<": high}:
             return f" {low} or later, before {high}"
@@ -278,7 +278,7 @@ def _describe_spared_modules(by: KeptBy | None) -> str:
     softer += ["of a repository whose build files name it"] if by.builds else []
     if by.brought_by:
         names = join_words(
-            [f"`{_format_name(each)}`{_format_bounds(each)}" for each in by.brought_by], _MOST
+            [f"`{_name_dependency(each)}`{_phrase_bounds(each)}" for each in by.brought_by], _MOST
         )
         softer.append(f"that asks for what brings it along ({names})")
     sentences = [f"A module {_join_clauses(reasons)} is left alone."] if reasons else []

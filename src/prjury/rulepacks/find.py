@@ -12,19 +12,19 @@ from typing import Literal
 
 from prjury.errors import ConfigError, UsageError
 from prjury.resources import rule_packs
-from prjury.rulepacks.load import LoadedPack, find_unpublishable, load_packs
+from prjury.rulepacks.load import LoadedPack, find_publishing_problems, load_packs
 from prjury.rulepacks.rule import Pack, PatternRule
 
 GROUP = "prjury.packs"
 
 
-def list_provided(
+def list_provided_packs(
     wanted: Literal["auto"] | Sequence[str], points: Iterable[EntryPoint] | None = None
 ) -> list[Pack]:
     """Return the packs with these ids of installed distributions, or of these entry points."""
     packs = [
         loaded.pack
-        for loaded in (load_provided() if points is None else _load_entry_points(points))
+        for loaded in (load_provided() if points is None else _load_packs_of_entry_points(points))
     ]
     return [pack for pack in packs if wanted == "auto" or pack.id in wanted]
 
@@ -32,13 +32,13 @@ def list_provided(
 @cache
 def load_provided() -> tuple[LoadedPack, ...]:
     """Load the packs of all installed distributions, each checked."""
-    return _load_entry_points(entry_points(group=GROUP))
+    return _load_packs_of_entry_points(entry_points(group=GROUP))
 
 
-def _load_entry_points(points: Iterable[EntryPoint]) -> tuple[LoadedPack, ...]:
+def _load_packs_of_entry_points(points: Iterable[EntryPoint]) -> tuple[LoadedPack, ...]:
     by_id: dict[str, tuple[str, LoadedPack]] = {}
     for point in sorted(points, key=lambda point: (point.name, point.value)):
-        name, path = _name_point(point), _load_path(point)
+        name, path = _name_point(point), _load_packs_path(point)
         try:
             packs = load_packs([path])
         except ConfigError as error:
@@ -52,7 +52,7 @@ def _load_entry_points(points: Iterable[EntryPoint]) -> tuple[LoadedPack, ...]:
     return tuple(loaded for _, loaded in by_id.values())
 
 
-def _load_path(point: EntryPoint) -> Path:
+def _load_packs_path(point: EntryPoint) -> Path:
     try:
         value = point.load()
         path = Path(os.fspath(value() if callable(value) else value))
@@ -80,7 +80,7 @@ _MOST = 5
 
 def packs_at(paths: Sequence[Path]) -> list[LoadedPack]:
     """Return the packs at the paths with their tests, fit to be published; else our own."""
-    return load_packs(paths or [rule_packs()], find_unpublishable)
+    return load_packs(paths or [rule_packs()], find_publishing_problems)
 
 
 def list_known(paths: Sequence[Path]) -> list[Pack]:
@@ -90,7 +90,7 @@ def list_known(paths: Sequence[Path]) -> list[Pack]:
     return [by_id[name] for name in sorted(by_id)]
 
 
-def find_named(name: str, packs: Sequence[Pack]) -> tuple[Pack, PatternRule | None]:
+def require_pack_or_rule(name: str, packs: Sequence[Pack]) -> tuple[Pack, PatternRule | None]:
     """The pack of this name, or the rule ``pack/rule`` and its pack; UsageError for others."""
     by_name: dict[str, tuple[Pack, PatternRule | None]] = {pack.id: (pack, None) for pack in packs}
     for pack in packs:

@@ -23,7 +23,7 @@ from prjury.errors import ConfigError
 from prjury.policy.load import join_keys
 from prjury.policy.yaml_reader import Document, KeyPath, read_yaml
 from prjury.resources import pack_texts
-from prjury.rulepacks.applicability import read_declaration
+from prjury.rulepacks.applicability import parse_declared
 from prjury.rulepacks.files import (
     Locate,
     PackPosition,
@@ -105,12 +105,12 @@ def find_broken_rules(pack: Pack) -> Iterator[Problem]:
         for number, case in enumerate(rule.tests.versions):
             for text in (*case.declares, *case.own):
                 try:
-                    read_declaration(text)
+                    parse_declared(text)
                 except ValueError as error:
                     yield rule, str(error), ("rules", at, "tests", "versions", number)
 
 
-def find_unpublishable(pack: Pack) -> Iterator[Problem]:
+def find_publishing_problems(pack: Pack) -> Iterator[Problem]:
     """Yield what packs lack that others rely on: references, confidence, cases."""
     yield from find_broken_rules(pack)
     for number, rule in enumerate(pack.rules):
@@ -127,7 +127,7 @@ def load_packs(
     paths: Iterable[Path], find_problems: FindProblems = find_broken_rules
 ) -> list[LoadedPack]:
     """Load packs with their tests: files, or directories of ``*.yml``; a file only once."""
-    files = drop_repeated(file for path in paths for file in _list_pack_files(path))
+    files = drop_repeated(file for path in paths for file in _require_pack_files(path))
     return require_distinct([load(file, find_problems) for file in files])
 
 
@@ -176,7 +176,7 @@ def read_pack(text: str, source: str, cases: Document | None = None) -> LoadedPa
 
 
 def _refuse(pack: Pack, match: Match, language: Language) -> str | None:
-    reply = run_job_safely(make_job("", language, [pack.make_config(match, language)]))
+    reply = run_job_safely(make_job("", language, [pack.make_ast_grep_config(match, language)]))
     return f"{language.name}: {reply['error']}" if "error" in reply else None
 
 
@@ -225,7 +225,7 @@ def _read_head(name: str, text: str) -> Head:
     return read_part(Head, Document(head, name, document.places))
 
 
-def _list_pack_files(path: Path) -> list[Path]:
+def _require_pack_files(path: Path) -> list[Path]:
     if not path.is_dir():
         return [path]
     files = sorted(file for file in path.glob("*.yml") if not file.name.endswith(CASES))

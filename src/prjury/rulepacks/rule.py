@@ -244,14 +244,14 @@ class Match(PackSection, frozen=True, dict=True):
         """Return true if the parser has to look at the file."""
         return self.ast_grep is not None or bool(self.uses)
 
-    def may_find(self, text: str, tight: str, language: Language) -> bool:
-        """Return true if a text can hold the pattern; ``tight`` has no blanks around dots."""
+    def may_find(self, text: str, unspaced: str, language: Language) -> bool:
+        """Return true if a text can hold the pattern; ``unspaced`` has no blanks around dots."""
         if self.regex is not None:
             return bool(re2.search(self.regex, text))
-        if not all(re2.search(word, text) or re2.search(word, tight) for word in self._needed):
+        if not all(re2.search(word, text) or re2.search(word, unspaced) for word in self._needed):
             return False
         return not self.uses or any(
-            word in text or word in tight
+            word in text or word in unspaced
             for word in anchors(language.parser or "", tuple(self.uses))
         )
 
@@ -420,7 +420,7 @@ class Pack(Head, frozen=True, dict=True, kw_only=True):
         if twice:
             raise ValueError(f"the id {', '.join(twice)} is used twice")
 
-    def make_config(self, match: Match, language: Language) -> Mapping[str, Any]:
+    def make_ast_grep_config(self, match: Match, language: Language) -> Mapping[str, Any]:
         """The match as ast-grep takes it, with the utility rules that it may refer to."""
         conditions: list[Mapping[str, Any]] = [match.rule]
         if match.if_imports and language.importing:

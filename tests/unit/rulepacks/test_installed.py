@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from prjury.errors import ConfigError
-from prjury.rulepacks.find import GROUP, list_provided
+from prjury.rulepacks.find import GROUP, list_provided_packs
 from unit.rulepacks.test_load import PACK
 
 MODULE = """
@@ -53,7 +53,7 @@ def installed(site: Path, *values: str, name: str = "acme-rules") -> list[EntryP
 @pytest.mark.parametrize("value", ["DIRECTORY", "FILE", "directory"])
 def test_a_path_or_what_returns_one_is_taken(site: Path, value: str) -> None:
     points = installed(site, f"acme_rules:{value}")
-    assert [pack.id for pack in list_provided("auto", points)] == ["mine"]
+    assert [pack.id for pack in list_provided_packs("auto", points)] == ["mine"]
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_a_path_or_what_returns_one_is_taken(site: Path, value: str) -> None:
 def test_a_broken_entry_point_names_its_distribution(site: Path, value: str, words: str) -> None:
     points = installed(site, value)
     with pytest.raises(ConfigError) as error:
-        list_provided("auto", points)
+        list_provided_packs("auto", points)
     assert words in str(error.value)
     assert f"acme-rules (entry point p0 = {value})" in str(error.value)
 
@@ -78,11 +78,11 @@ def test_a_wrong_pack_names_its_distribution_file_and_line(site: Path) -> None:
     (site / "acme_packs" / "mine.yml").write_text(PACK.replace("kind: identifier", "kind: nope"))
     points = installed(site, "acme_rules:FILE")
     with pytest.raises(ConfigError, match=r"a pack of acme-rules .*mine.yml line 11: .*`nope`"):
-        list_provided(["jakarta"], points)
+        list_provided_packs(["jakarta"], points)
 
 
 def test_two_distributions_with_one_pack(site: Path) -> None:
     installed(site, "acme_rules:FILE")
     points = installed(site, "acme_rules:DIRECTORY", name="copy-rules")
     with pytest.raises(ConfigError, match=r"-rules .* and .*-rules .* both bring a pack mine"):
-        list_provided("auto", points)
+        list_provided_packs("auto", points)

@@ -13,7 +13,7 @@ import pytest
 from prjury.errors import ConfigError
 from prjury.judges.patterns.pack_tests import run_tests
 from prjury.rulepacks.load import (
-    find_unpublishable,
+    find_publishing_problems,
     list_heads,
     load_own_packs,
     load_packs,
@@ -112,7 +112,7 @@ def test_a_pack_runs_without_cases_and_references_and_is_not_published_without(
     (tmp_path / "mine.yml").write_text(bare)
     assert load_own_packs([str(tmp_path)])[0].rules[0].confidence == "high"
     with pytest.raises(ConfigError) as error:
-        load_packs([tmp_path], find_unpublishable)
+        load_packs([tmp_path], find_publishing_problems)
     assert error.value.exit_code == 2
     assert "line 5: rules[0].references: rule one: has no `references`; " in str(error.value)
     assert "rule one: does not say its `confidence`; " in str(error.value)

@@ -9,7 +9,7 @@ from prjury.judges.patterns.pack_tests import run_tests
 from prjury.manifests.manifest import Role
 from prjury.manifests.module import DeclaredVersion
 from prjury.resources import rule_packs
-from prjury.rulepacks.applicability import Basis, Doubt, compose_finding_text, phrase_problem
+from prjury.rulepacks.applicability import Basis, Doubt, compose_finding_text, narrow_to_code
 from prjury.rulepacks.load import load_packs
 
 ALIASES = (
@@ -64,7 +64,7 @@ def test_what_a_severity_rests_on_is_said(doubt: Doubt, said: str) -> None:
     ],
 )
 def test_only_names_that_the_code_uses_are_named(message: str, found: str, said: str) -> None:
-    assert phrase_problem(message, found) == said
+    assert narrow_to_code(message, found) == said
 
 
 def test_of_two_ways_that_of_the_used_name_is_told() -> None:

@@ -15,7 +15,7 @@ from prjury.judges.patterns.match import ActiveRule, FileScan, Hit
 from prjury.judges.patterns.suppressions import Directive
 from prjury.jury.judgment import Check, Location, Severity
 from prjury.report.judge_facts import RuleFacts
-from prjury.rulepacks.applicability import Basis, at_most, compose_finding_text, phrase_problem
+from prjury.rulepacks.applicability import Basis, at_most, compose_finding_text, narrow_to_code
 from prjury.rulepacks.rule import Fix, PatternRule
 from prjury.snapshot.model import printable, visible
 
@@ -95,12 +95,12 @@ class PatternFinding:
     @property
     def summary(self) -> str:
         """What is wrong, in one clause."""
-        return phrase_problem(self.rule.message, self.code)
+        return narrow_to_code(self.rule.message, self.code)
 
     @property
     def upcoming(self) -> Check:
         """What is said of a use that is right for the declared version: no finding."""
-        later = f"{self.summary}; {self.basis.words}, for which it is right"
+        later = f"{self.summary}; {self.basis.declaration}, for which it is right"
         return replace(self.check, passed=True, message=later, fix=None)
 
     @property
@@ -142,7 +142,7 @@ class PatternFinding:
             "fingerprint": self.fingerprints[0] if self.fingerprints else None,
             "replacement": self._replacement,
             "confidence": self.rule.confidence,
-            "declared": self.basis.words if self.basis.declared else None,
+            "declared": self.basis.declaration if self.basis.declared else None,
         }
 
 

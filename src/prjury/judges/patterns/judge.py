@@ -30,7 +30,7 @@ from prjury.report.judge_facts import LeftOut, ScopeFacts
 from prjury.report.wording import pluralize
 from prjury.rulepacks.applicability import at_least
 from prjury.rulepacks.committed import CommittedPacks, load_committed
-from prjury.rulepacks.find import list_provided
+from prjury.rulepacks.find import list_provided_packs
 from prjury.rulepacks.load import load_own_packs
 from prjury.rulepacks.rule import Head, Pack
 from prjury.snapshot.model import FileChange, PullRequest, printable, visible
@@ -96,7 +96,7 @@ def make_judgment(
         return Judgment.abstained("no file that rules look at is touched", NOT_APPLICABLE, **seen)
     packs = name_packs(scanned) or pluralize(sum(each.rules for each in scanned), "rule")
     unread_words = f"; {pluralize(len(outcome.unread), 'file')} not read" if outcome.unread else ""
-    words = _describe_clean_scan(findings, threshold, outcome)
+    words = _describe_harmless_findings(findings, threshold, outcome)
     files = pluralize(len(outcome.read), "file")
     return Judgment.passed(f"{packs} over {files}: {words}{unread_words}{rest}", **seen)
 
@@ -183,7 +183,7 @@ def _place(finding: PatternFinding) -> tuple[list[tuple[int, str]], int, str]:
     return path, finding.line, finding.name
 
 
-def _describe_clean_scan(
+def _describe_harmless_findings(
     findings: Sequence[PatternFinding], threshold: Severity, outcome: ScanOutcome
 ) -> str:
     if not findings:
@@ -231,7 +231,7 @@ _BATCH = 100
 _MAX_FILES = 3_000
 
 
-def soften_established(
+def soften_errors_in_use(
     findings: Sequence[PatternFinding], project: Project, repository: Repository
 ) -> list[PatternFinding]:
     """Return the findings, with errors made warnings where the same is in use already."""
@@ -244,10 +244,10 @@ def soften_established(
         if finding.severity == "error" and (code or builds):
             if (module, code) not in uses:
                 blobs = _list_code(module, project) if code else []
-                uses[module, code] = _uses_in_code(blobs, code, repository)
+                uses[module, code] = _is_used_outside_comments(blobs, code, repository)
             if builds and ("", builds) not in uses:
                 blobs = [entry.blob for entry in project.base if _BUILDS.search(entry.path)]
-                uses["", builds] = _uses_in_code(blobs, builds, repository)
+                uses["", builds] = _is_used_outside_comments(blobs, builds, repository)
             if uses[module, code] or uses.get(("", builds)):
                 softer = replace(finding, severity="warning", established=True)
         softened.append(softer)
@@ -259,7 +259,7 @@ def _list_code(module: str, project: Project) -> list[str]:
     return [blob for language, blob in files if language and language.parser]
 
 
-def _uses_in_code(blobs: Iterable[str], regex: str, repository: Repository) -> bool:
+def _is_used_outside_comments(blobs: Iterable[str], regex: str, repository: Repository) -> bool:
     pattern = re2.compile(regex.encode())
     names = sorted(set(blobs))[:_MAX_FILES]
     for start in range(0, len(names), _BATCH):
@@ -288,7 +288,7 @@ def make(options: PatternsOptions, ports: Ports) -> PatternsJudge:
     else:
         own = CommittedPacks(load_own_packs(options.paths))
     # The user's own packs come last: they may replace one of the same name.
-    packs = [*list_provided(options.packs), *own.packs]
+    packs = [*list_provided_packs(options.packs), *own.packs]
     selection = PackSelection.of(options.packs, packs)
     return PatternsJudge(options, ports.repository, selection, own=own)
 
@@ -372,8 +372,8 @@ class PatternsJudge:
         scan.run(files, outcome, deadline)
         outcome.leave_out(options.rules.is_ignored)
         self._use_baseline(baseline, outcome, facts["packs"])
-        outcome.findings = soften_established(outcome.findings, project, self.repository)
-        scanned = list(_count_rules(packs, files, standing))
+        outcome.findings = soften_errors_in_use(outcome.findings, project, self.repository)
+        scanned = list(_count_rules_by_pack(packs, files, standing))
         return make_judgment(outcome, scanned, options.severity, facts, whole=self.whole)
 
     def _use_baseline(self, baseline: Baseline, outcome: ScanOutcome, packs: Sequence[str]) -> None:
@@ -387,7 +387,7 @@ class PatternsJudge:
             outcome.stale = baseline.list_stale_entries_and_lines(marks, packs, outcome.unread)
 
 
-def _count_rules(
+def _count_rules_by_pack(
     packs: Iterable[Pack], files: Sequence[FileChange], standing: Mapping[str, ApplicableRules]
 ) -> Iterator[ScannedFiles]:
     by_file: list[list[ActiveRule]] = []

@@ -131,7 +131,7 @@ class FileScan:
     def _configs(self) -> list[tuple[ActiveRule, dict[str, object]]]:
         language = self.source.language
         return [
-            (active, dict(active.pack.make_config(match, language)))
+            (active, dict(active.pack.make_ast_grep_config(match, language)))
             for active, match in self._pairs
             if match.parses
         ]
@@ -166,7 +166,7 @@ class FileScan:
         strings = parsed.strings if parsed else ()
         for active, match in self._pairs:
             if match.regex is not None:
-                for span in _list_places(match, self.source.text, comments, strings):
+                for span in _find_regex_ranges(match, self.source.text, comments, strings):
                     yield self._at(active, span)
         yield from self._list_setting_hits()
         yield from self._list_manifest_hits()
@@ -211,7 +211,7 @@ class FileScan:
             yield from (Hit(active, lines) for lines in _list_declaration_lines(manifest, match))
 
 
-def _list_places(
+def _find_regex_ranges(
     match: Match, text: str, comments: Sequence[Range], strings: Sequence[Range]
 ) -> Iterator[Range]:
     for place in re2.compile(match.regex).finditer(text):

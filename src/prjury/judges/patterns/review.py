@@ -14,7 +14,7 @@ from prjury.judges.patterns.baseline import Known, compute_fingerprints
 from prjury.judges.patterns.findings import PatternFinding, find_code, find_repair, fuse_repairs
 from prjury.judges.patterns.match import MARKER, ActiveRule, FileScan, Prefilter
 from prjury.judges.patterns.selection import ApplicableRules
-from prjury.judges.patterns.suppressions import Suppressions, job_with_probe, read_suppressions
+from prjury.judges.patterns.suppressions import Suppressions, job_with_probe, split_suppressions
 from prjury.jury.judgment import Location
 from prjury.ports import Repository
 from prjury.snapshot.model import MISSING, FileChange, FileKind, FileStatus, printable
@@ -187,7 +187,7 @@ class PatternScan:
             except UnreadableError as error:
                 outcome.unread[path] = str(error)
 
-    def _soften_repeated(
+    def _make_hints_of_repeated(
         self, target: _Target, scan: FileScan, findings: list[PatternFinding]
     ) -> list[PatternFinding]:
         """Make hints of findings that the line before had too, with other numbers."""
@@ -223,7 +223,7 @@ class PatternScan:
         added = {line.new: line.text for line in target.file.added_lines if line.new}
         parsed, suppressions = reply, Suppressions(())
         if self.silencing:
-            parsed, suppressions = read_suppressions(scan, reply)
+            parsed, suppressions = split_suppressions(scan, reply)
         hits = scan.hits(parsed)
         file = target.file
         renamed = file.old_path if file.status is FileStatus.RENAMED else None
@@ -255,6 +255,6 @@ class PatternScan:
                 )
                 into = outcome.upcoming if finding.basis.doubt == "upcoming" else own
                 (outcome.silenced if silencer else into).append(finding)
-        outcome.findings += fuse_repairs(self._soften_repeated(target, scan, own))
+        outcome.findings += fuse_repairs(self._make_hints_of_repeated(target, scan, own))
         unused = suppressions.list_unused(added, scan.rules)
         outcome.unused += ((rule, Location(printable(file.path), line)) for rule, line in unused)

@@ -14,7 +14,7 @@ from prjury.manifests.module import Sides
 from prjury.rulepacks.applicability import (
     Basis,
     PackApplicability,
-    decide_severity,
+    decide_stricter_severity,
     opens,
     repairs,
 )
@@ -45,7 +45,7 @@ class ApplicableRules:
     def basis(self, active: ActiveRule) -> Basis:
         """Return the basis of a finding of the rule: the side that decides how severe it is."""
         held, (head, base) = self.of(active), self.outlooks[active.pack.id]
-        decides = held is None or head.severity(active.rule) == held[1]
+        decides = held is None or head.rate_severity(active.rule) == held[1]
         return (head if decides else base).basis(active.rule)
 
     def looking(self, language: Language, path: str) -> Iterator[ActiveRule]:
@@ -66,7 +66,7 @@ class ApplicableRules:
         pack = packs[0].pack
         name = f"{pack.id}/{rule.id}"
         if name not in self._held:
-            severity = decide_severity(rule, self.sides, *packs)
+            severity = decide_stricter_severity(rule, self.sides, *packs)
             active = ActiveRule(pack, rule, repairs(pack, rule, self.sides.head))
             self._held[name] = (active, severity) if severity else None
         return self._held[name]

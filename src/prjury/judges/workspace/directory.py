@@ -33,7 +33,7 @@ from prjury.policy.schema import LimitsConfig, ModelsConfig
 from prjury.policy.tiers import QualityOptions, QuestionOptions
 from prjury.ports import Ports
 from prjury.report.wording import pluralize
-from prjury.rulepacks.find import list_provided
+from prjury.rulepacks.find import list_provided_packs
 from prjury.rulepacks.load import load_own_packs
 from prjury.scratch import replace_file
 from prjury.snapshot.model import FileChange, Hunk, PullRequest, visible
@@ -83,7 +83,7 @@ def make_patterns_judge(
     if options.get("packs") == ["auto"]:
         del options["packs"]
     choices = read_options(options, PatternsOptions)
-    packs = [*list_provided(choices.packs), *load_own_packs(choices.paths)]
+    packs = [*list_provided_packs(choices.packs), *load_own_packs(choices.paths)]
     selection = PackSelection.of(choices.packs, packs)
 
     def ask(context: JudgmentContext) -> Judgment:

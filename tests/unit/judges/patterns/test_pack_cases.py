@@ -9,7 +9,7 @@ import pytest
 from prjury.code.parser import Parser
 from prjury.errors import ConfigError
 from prjury.judges.patterns.pack_tests import PackTestResult, run_pack_tests, run_tests
-from prjury.rulepacks.load import find_unpublishable, load
+from prjury.rulepacks.load import find_publishing_problems, load
 
 PACK = r"""id: mine
 title: Mine
@@ -91,7 +91,7 @@ def test_a_rule_without_a_case_for_a_language_is_an_error_of_the_pack(tmp_path: 
     pack = PACK.replace("[javascript]", "[javascript, typescript]")
     trial(tmp_path, pack=pack)
     with pytest.raises(ConfigError, match=r"cases.yml line 3: .*passing case for typescript"):
-        load(tmp_path / "mine.yml", find_unpublishable)
+        load(tmp_path / "mine.yml", find_publishing_problems)
 
 
 def test_a_declaration_that_nobody_can_read_is_an_error_with_its_line(tmp_path: Path) -> None:
