@@ -73,10 +73,10 @@ class AgentJudge(Generic[PromptT]):
         and ``workspace_too_large`` (it is not copied).
         """
         if not self.read_only or not isinstance(context, JudgmentContext):
-            return self._ask(context)
+            return self._ask_and_classify(context)
         workspace = context.workspace
         if workspace is None or not workspace.is_dir():
-            return self._ask(context)  # nothing here that it could change
+            return self._ask_and_classify(context)  # nothing here that it could change
         try:
             with copy_workspace(workspace) as copy:
                 return self.judge_copy(replace(context, workspace=copy), copy)
@@ -86,7 +86,7 @@ class AgentJudge(Generic[PromptT]):
     def judge_copy(self, context: PromptT, copy: Path) -> Judgment:
         """Return the judgment on a copy that is thrown away, and what the agent changed there."""
         before = stat_files(copy)
-        judgment, edits = self._ask(context), find_edits(before, stat_files(copy))
+        judgment, edits = self._ask_and_classify(context), find_edits(before, stat_files(copy))
         if not edits:
             return judgment
         files = [f"{kind} {path}" for path, kind in edits.items()][:_MOST_NAMED]
@@ -95,7 +95,7 @@ class AgentJudge(Generic[PromptT]):
         undone = {"count": len(edits), "files": files}
         return replace(judgment, reasoning=reasoning).with_metadata(undone=undone)
 
-    def _ask(self, context: PromptT) -> Judgment:
+    def _ask_and_classify(self, context: PromptT) -> Judgment:
         goal = fill_template(template_of(self.goal), context)
         if not goal.strip():
             return Judgment.abstained("there is nothing to look for", "nothing_to_ask")

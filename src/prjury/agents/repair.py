@@ -131,7 +131,7 @@ class TestsRepair(Struct):
     def _run_round(self, tree: str) -> RepairRound:
         number = len(self.rounds) + 1
         self.ports.progress.say(f"repair, round {number}: asking the agent")
-        result, edits = self._ask_agent()
+        result, edits = self._ask_agent_and_check_edits()
         details = result.metadata
         facts = AgentFacts.of_result(details)
         record_tools(self.ports.journal, facts)
@@ -142,7 +142,7 @@ class TestsRepair(Struct):
         if edits.accepted:
             self.tree = write_tree_with(self.store, self.tree, edits.accepted)
             self.ports.progress.say(f"repair, round {number}: building again")
-            outcome = self._build_again(tree)
+            outcome = self._judge_repaired_tree(tree)
         refused = [RefusedEdit(visible(path), why) for path, why in edits.refused.items()]
         return RepairRound(
             number,
@@ -156,7 +156,7 @@ class TestsRepair(Struct):
             usd=facts.usd,
         )
 
-    def _ask_agent(self) -> tuple[AgentResult, Edits]:
+    def _ask_agent_and_check_edits(self) -> tuple[AgentResult, Edits]:
         """Return what the agent says, and its edits, none if it failed."""
         entries = {entry.path: entry for entry in self.store.files(self.tree)}
         rules = EditRules(self.config.paths, {path: e.mode for path, e in entries.items()})
@@ -191,7 +191,7 @@ class TestsRepair(Struct):
     def _list_changes(self, old: str, new: str) -> list[FileChange]:
         return [make_file_change(it) for it in self.store.raw_changes(old, new, renames=False)]
 
-    def _build_again(self, tree: str) -> str:
+    def _judge_repaired_tree(self, tree: str) -> str:
         """Have all builds judge the repaired tree, and return what they say."""
         pull = self.context.pull
         touched = {file.path for file in pull.files}

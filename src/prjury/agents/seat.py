@@ -43,9 +43,9 @@ class AgentSeat(Struct, frozen=True):
             base = options.commit or context.pull.base.sha
             text = OwnTexts.of(self.ports.repository, base).text(options.file)
             question = redact_text(text.strip(), self.ports.redact)
-        return self._ask_agent(question, context).with_metadata(question=question)
+        return self._ask_agent_in_copy(question, context).with_metadata(question=question)
 
-    def _ask_agent(self, question: str, context: PullRequestContext) -> Judgment:
+    def _ask_agent_in_copy(self, question: str, context: PullRequestContext) -> Judgment:
         pull, options = context.pull, self.options
         if pull.merge.tree is None:
             return Judgment.abstained("there is no merged tree to look at", "no_merge")

@@ -74,7 +74,7 @@ class RunJournal(Struct, eq=False):
                 return
             try:
                 if self.descriptor is None:
-                    self.descriptor = self._create_file()
+                    self.descriptor = self._start_file_and_prune()
                 line = self._encode_event({"t": at, "event": event, **facts})
                 if len(line) > self.room and event not in _ALWAYS:
                     if self.full:
@@ -94,7 +94,7 @@ class RunJournal(Struct, eq=False):
                 plain[name] = log_line(str(value), LONGEST_TEXT, self.redact)
         return json.dumps(plain, separators=(",", ":")).encode() + b"\n"
 
-    def _create_file(self) -> int:
+    def _start_file_and_prune(self) -> int:
         place = journal_directory(self.environ)
         if place is None:
             raise SourceError("neither XDG_STATE_HOME nor HOME names a directory of this user's")

@@ -98,7 +98,7 @@ def list_declared(path: str, content: bytes) -> tuple[DeclaredDependency, ...] |
     lines = _Lines(content)
     dependencies = [
         *_list_dependencies(path, manifest, lines),
-        *_list_named_versions(manifest, lines),
+        *_list_property_versions(manifest, lines),
     ]
     distinct = dict.fromkeys(dependencies)
     return tuple(sorted(distinct, key=lambda each: (each.purpose is Purpose.TOOL, each.line)))
@@ -155,7 +155,7 @@ def _is_tool(path: str, one: Coordinate) -> bool:
     return bool(tool or tool_list or tool_version or tool_name or _TOOL_SCOPE.search(one.scope))
 
 
-def _list_named_versions(manifest: Manifest, lines: _Lines) -> Iterator[DeclaredDependency]:
+def _list_property_versions(manifest: Manifest, lines: _Lines) -> Iterator[DeclaredDependency]:
     if (own := manifest.own_version) and "$" not in own:
         line = lines.first("version", own)
         yield DeclaredDependency(OWN_NAME, own, own, line, Purpose.OWN)

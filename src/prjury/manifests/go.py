@@ -20,7 +20,7 @@ def read_go_mod(content: bytes) -> Manifest:
     others: list[Coordinate] = []
     members: list[str] = []
     name = ""
-    for number, (directive, *words), comment in _list_statements(text_of(content)):
+    for number, (directive, *words), comment in _list_statements_with_comments(text_of(content)):
         match directive, words:
             case "require", [path, version, *_]:
                 role = Role.LOCKED if "indirect" in comment else Role.DEPENDENCY
@@ -69,7 +69,7 @@ def _go(path: str, version: str | None, role: Role, line: int) -> Coordinate:
     return Coordinate("", path, version, role, (line,), "go")
 
 
-def _list_statements(text: str) -> Iterator[tuple[int, list[str], str]]:
+def _list_statements_with_comments(text: str) -> Iterator[tuple[int, list[str], str]]:
     block = ""
     for number, line in enumerate(text.split("\n"), start=1):
         code, _, comment = line.partition("//")

@@ -25,10 +25,10 @@ _JAVA = ("eclipse-temurin", "amazoncorretto", "openjdk")
 
 def read_image(content: bytes) -> Manifest:
     """Read the runtimes that a ``Dockerfile`` names, each with the line of its stage."""
-    return Manifest(coordinates=tuple(_list_stages(text_of(content))))
+    return Manifest(coordinates=tuple(_list_image_runtimes(text_of(content))))
 
 
-def _list_stages(text: str) -> Iterator[Coordinate]:
+def _list_image_runtimes(text: str) -> Iterator[Coordinate]:
     values: dict[str, str] = {}
 
     def find_value(match: re.Match[str]) -> str:

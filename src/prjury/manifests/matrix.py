@@ -44,7 +44,7 @@ class ExpressionContext(Struct, frozen=True):
         try:
             if len(expression) >= _LONGEST:
                 return UNKNOWN
-            return _evaluate_node(_parse_expression(expression), self)
+            return _evaluate_or_refuse(_parse_expression(expression), self)
         except (ValueError, TypeError, IndexError, RecursionError):
             return UNKNOWN
 
@@ -62,7 +62,7 @@ class ExpressionContext(Struct, frozen=True):
         remaining = iter(values)
         return _EXPRESSION.sub(lambda _: _show(next(remaining)), text)
 
-    def find(self, name: str) -> Any:  # noqa: ANN401 - what YAML holds, or UNKNOWN
+    def find_value(self, name: str) -> Any:  # noqa: ANN401 - what YAML holds, or UNKNOWN
         """Return the value of a name with dots; a part that is missing is empty, as on GitHub."""
         first, *rest = re.findall(r"[^.\[\]'\s]+", name)
         if first not in self.values:
@@ -146,28 +146,28 @@ def _parse_expression(text: str) -> ast.expr:
         raise ValueError(text) from error
 
 
-def _evaluate_node(node: ast.expr, context: ExpressionContext) -> Any:  # noqa: ANN401, PLR0911 - what YAML holds, or UNKNOWN
+def _evaluate_or_refuse(node: ast.expr, context: ExpressionContext) -> Any:  # noqa: ANN401, PLR0911 - what YAML holds, or UNKNOWN
     match node:
         case ast.Constant(value=value):
             return value
         case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as number)):
             return -number
         case ast.UnaryOp(op=ast.Invert(), operand=operand):
-            value = _evaluate_node(operand, context)
+            value = _evaluate_or_refuse(operand, context)
             return UNKNOWN if value is UNKNOWN else not value
         case ast.BoolOp(op=word, values=parts):
-            values = [_evaluate_node(part, context) for part in parts]
+            values = [_evaluate_or_refuse(part, context) for part in parts]
             return reduce(partial(_join, isinstance(word, ast.Or)), values)
         case ast.Compare(left=first, ops=signs, comparators=parts):
-            result = _evaluate_node(first, context)
+            result = _evaluate_or_refuse(first, context)
             for sign, part in zip(signs, parts, strict=True):
-                result = _compare_values(result, type(sign), _evaluate_node(part, context))
+                result = _compare_values(result, type(sign), _evaluate_or_refuse(part, context))
             return result
         case ast.Call(func=ast.Name(id="_"), args=[ast.Constant(value=str() as name)]):
             words = {"true": True, "false": False, "null": None}
-            return words[name] if name in words else context.find(name)
+            return words[name] if name in words else context.find_value(name)
         case ast.Call(func=ast.Name(id=name), args=parts):
-            arguments = [_evaluate_node(part, context) for part in parts]
+            arguments = [_evaluate_or_refuse(part, context) for part in parts]
             function = _FUNCTIONS.get(name.removeprefix("f_"))
             if function is None or UNKNOWN in arguments:
                 return UNKNOWN

@@ -104,12 +104,12 @@ def index_toml_lines(text: str) -> Mentions:
     for number, line in enumerate(text.split("\n"), start=1):
         if line.lstrip().startswith("#"):
             continue
-        for name in dict.fromkeys(_list_names(line)):
+        for name in dict.fromkeys(_list_keys_and_strings(line)):
             places[name].append(number)
     return places
 
 
-def _list_names(line: str) -> Iterator[str]:
+def _list_keys_and_strings(line: str) -> Iterator[str]:
     code = line.partition("#")[0].strip()
     if code.startswith("[") and code.endswith("]"):
         yield code.strip("[] ").rpartition(".")[2].strip(" \"'")

@@ -57,7 +57,7 @@ VERSION_FILES = (
 )  # fmt: skip
 
 
-def read_runtimes(path: str, content: bytes) -> tuple[Coordinate, ...]:
+def read_tool_versions(path: str, content: bytes) -> tuple[Coordinate, ...]:
     """The tools and their versions that one of `VERSION_FILES` names; none if it is unreadable."""
     kind, list_pins = find_format(path), PINS.get(posixpath.basename(path))
     coordinates = list[Coordinate]()

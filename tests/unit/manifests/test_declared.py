@@ -6,7 +6,7 @@ import pytest
 
 from prjury.manifests.action_pins import read_workflow_pins
 from prjury.manifests.declared import Purpose, list_declared
-from prjury.manifests.tool_versions import read_runtimes
+from prjury.manifests.tool_versions import read_tool_versions
 
 POM = """\
 <project>
@@ -191,5 +191,5 @@ steps:
 def test_the_versions_that_a_file_names(
     path: str, text: str, expected: list[tuple[str, str]]
 ) -> None:
-    found = read_runtimes(f"a/{path}", text.encode())
+    found = read_tool_versions(f"a/{path}", text.encode())
     assert [(one.artifact, one.version) for one in found] == expected

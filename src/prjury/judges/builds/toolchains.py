@@ -15,7 +15,7 @@ from prjury.judges.builds.calls import TABLE
 from prjury.judges.builds.source_tree import SourceTree, nearest, parents_of, path_in
 from prjury.manifests.manifest import Role
 from prjury.manifests.spans import Numbers, VersionSpan, read_span, release, trim
-from prjury.manifests.tool_versions import VERSION_FILES, read_runtimes
+from prjury.manifests.tool_versions import VERSION_FILES, read_tool_versions
 from prjury.snapshot.model import visible
 
 #: The directories of a tool in the caches of setup actions, its program, its name in a sentence.
@@ -218,7 +218,7 @@ def read_wanted_versions(
     """The versions in a file, by its name or as in a file of another name."""
     if path in root.files:
         content = root.text(path).encode(errors="surrogateescape")
-        for one in read_runtimes(kind_of_file or path, content):
+        for one in read_tool_versions(kind_of_file or path, content):
             kind = "pin" if one.role is Role.LOCKED else "range"
             yield WantedVersion(one.artifact, one.version or "", path, kind)
 
