@@ -38,7 +38,7 @@ from prjury.github.payload import CommentFacts, PullFacts
 from prjury.github.posts import delete_comment, has_own_reaction, post_comment, react, set_status
 from prjury.github.workflow_runs import WorkflowRun, find_workflow_run, list_runs, run_again
 from prjury.report.codec import ReportJson, verdict_from_report
-from prjury.report.continuity import ToldVerdict, write_dismissal
+from prjury.report.continuity import PastVerdict, write_dismissal
 from prjury.report.findings import findings
 from prjury.report.model import NO_REPAIR
 from prjury.report.sanitise import clean, inline_code, plain
@@ -166,7 +166,7 @@ class Replies:
         return self.pull.head.sha or ""
 
     @cached_property
-    def _verdict_on_head(self) -> ToldVerdict:
+    def _verdict_on_head(self) -> PastVerdict:
         """The verdict that the command is about: on this head, and there when it was written."""
         if not self.history.verdicts:
             raise DeclinedError(

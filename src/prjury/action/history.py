@@ -30,7 +30,7 @@ from prjury.publishers.races import find_run
 from prjury.publishers.status import CONTEXT
 from prjury.report.annotations import read_markers
 from prjury.report.codec import ReportJson, read_form, read_model_votes
-from prjury.report.continuity import ToldVerdict, compare_findings, read_dismissals
+from prjury.report.continuity import PastVerdict, compare_findings, read_dismissals
 from prjury.report.findings import findings
 from prjury.report.model import Dismissal, EarlierVotes, Override, Report
 from prjury.report.sanitise import bare
@@ -155,7 +155,7 @@ class StandingCommands(Struct, frozen=True):
 class EarlierComments(Struct, frozen=True):
     """What our earlier comments on a pull request say."""
 
-    verdict: ToldVerdict | None = None
+    verdict: PastVerdict | None = None
     dismissals: tuple[Dismissal, ...] = ()
     problem: str = ""
 
@@ -220,8 +220,8 @@ class PullHistory:
         return list(numbers)
 
     @cached_property
-    def verdicts(self) -> list[tuple[CommentFacts, ToldVerdict]]:
-        pairs = [(comment, ToldVerdict.of(comment.body)) for _, comment in self.own]
+    def verdicts(self) -> list[tuple[CommentFacts, PastVerdict]]:
+        pairs = [(comment, PastVerdict.of(comment.body)) for _, comment in self.own]
         return [(comment, verdict) for comment, verdict in pairs if verdict]
 
     def statuses(self, head: str) -> Mapping[str, PostedStatus]:

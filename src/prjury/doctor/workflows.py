@@ -243,7 +243,7 @@ def check_action_use(setup: Setup) -> Iterator[Diagnosis]:
         yield problem(path, text)
 
 
-def check_stages(setup: Setup) -> Iterator[Diagnosis]:
+def check_missing_stages(setup: Setup) -> Iterator[Diagnosis]:
     builds, judging = setup.of_modes("build"), setup.of_modes(*JUDGING)
     modes = {use.mode for use in (*builds, *judging)}
     if missing := [mode for mode in ("build", *JUDGING) if modes and mode not in modes]:
@@ -426,7 +426,7 @@ _UNUSED = {"PR Jury runs here": check_action_use}
 #: By what is true where its function finds nothing, in the order in which it is printed.
 CHECKS = {
     **_UNUSED,
-    "the stages are complete": check_stages,
+    "the stages are complete": check_missing_stages,
     "the judge waits for the build": check_awaited_build,
     "a new head waits for its verdict": check_new_head_gate,
     "what starts from the default branch is there": check_on_default_branch,

@@ -81,7 +81,7 @@ class Project(Struct, frozen=True):
             sorted(entry.path for entry in entries) if changed else (),
             {f.path: f.old_path for f in renamed if f.old_path},
         )
-        pairs = [(path, borders.find_place(path)) for path in paths]
+        pairs = [(path, borders.find_nearest_build_files(path)) for path in paths]
         places = {path: it._replace(tests=not _MAIN.search(path)) for path, it in pairs}
         after.load({place.head for place in places.values() if place.head})
         before.load(
@@ -124,7 +124,7 @@ class _Borders(Struct, frozen=True):
     existing: Sequence[str]
     renamed: Mapping[str, str]
 
-    def find_place(self, path: str) -> _Place:
+    def find_nearest_build_files(self, path: str) -> _Place:
         family = family_of(path)
         head = self.after.places.nearest(path, family) or ""
         old = self.renamed.get(path)

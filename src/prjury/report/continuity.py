@@ -31,7 +31,7 @@ _NAME = re.compile(r"[0-9a-f]{16}(?:\.[0-9a-f]{8})?")
 _LOGIN = re.compile(r"[A-Za-z0-9-]{1,39}", re.ASCII)
 
 
-class ToldVerdict(Struct, frozen=True):
+class PastVerdict(Struct, frozen=True):
     """What a comment of ours says to programs of the verdict in it."""
 
     head: str
@@ -49,7 +49,7 @@ class ToldVerdict(Struct, frozen=True):
         return tuple(tuple(name[:_PRINT_LENGTH] for name in group) for group in self.names)
 
     @classmethod
-    def of(cls, body: str) -> ToldVerdict | None:
+    def of(cls, body: str) -> PastVerdict | None:
         values = read_markers(body) or {}
         findings, head = values.get("findings"), values.get("head", "")
         if findings is None or not _HEAD.fullmatch(head):
@@ -89,7 +89,7 @@ def write_findings_marker(report: Report) -> str:
     return values
 
 
-def compare_findings(verdict: Verdict, head: str, reported: ToldVerdict | None) -> Since | None:
+def compare_findings(verdict: Verdict, head: str, reported: PastVerdict | None) -> Since | None:
     """Return what became of the findings of the last verdict on another head; None if unknown.
 
     A finding that is gone is fixed if the judge that found it has come to a vote again.

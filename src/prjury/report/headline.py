@@ -54,7 +54,7 @@ def headline(pull: PullRequest, verdict: Verdict, gate: Gate, coverage: Coverage
     return f"{line} (not gating)" if gate is Gate.SUCCESS else line
 
 
-def explain_verdict(report: Report) -> tuple[tuple[str, str], ...]:
+def list_who_and_why(report: Report) -> tuple[tuple[str, str], ...]:
     """Return what decided, beyond the headline: who said it (or "") and the first line of it."""
     pull, verdict = report.pull, report.verdict
     if _find_hold(verdict):

@@ -39,7 +39,7 @@ from prjury.report.findings import (
     group_findings,
     seat_outcomes,
 )
-from prjury.report.headline import explain_verdict, find_help_url, is_advised_against, next_steps
+from prjury.report.headline import find_help_url, is_advised_against, list_who_and_why, next_steps
 from prjury.report.judge_facts import BASE_BROKEN, GeneralFacts, PanelFacts, RuleFacts, RunFacts
 from prjury.report.model import NotChecked, Report, TierReport
 from prjury.report.sanitise import BY_SHAPE, Redact
@@ -63,7 +63,7 @@ class TableRow(Struct, frozen=True):
 
 
 def rows(report: Report) -> tuple[TableRow, ...]:
-    reasons = frozenset(words for _, words in explain_verdict(report))
+    reasons = frozenset(words for _, words in list_who_and_why(report))
     return tuple(row for tier in report.tiers for row in _tier_rows(report, tier, reasons))
 
 
@@ -169,7 +169,7 @@ def page(report: Report, redact: Redact = BY_SHAPE, run: str | None = None) -> V
         gate_page=trust(gate) if gate else None,
         next=next_steps(report),
         advised_against=is_advised_against(verdict),
-        why=tuple(View(who=who or None, words=words) for who, words in explain_verdict(report)),
+        why=tuple(View(who=who or None, words=words) for who, words in list_who_and_why(report)),
         judged=wording.describe_judged_share(report.coverage),
         rows=every_row,
         few_rows=gather_least_important_rows(every_row, _FEW_ROWS),

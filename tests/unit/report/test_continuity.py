@@ -12,7 +12,7 @@ from fakes.render import to_comment, to_html
 from fakes.reports import ballot, report, tier
 from prjury.jury.judgment import Check, Judgment, Location
 from prjury.report.codec import report_to_json
-from prjury.report.continuity import ToldVerdict, compare_findings, read_dismissals, write_dismissal
+from prjury.report.continuity import PastVerdict, compare_findings, read_dismissals, write_dismissal
 from prjury.report.findings import findings
 from prjury.report.model import Dismissal, Report, Since
 from prjury.snapshot.model import Side
@@ -28,7 +28,7 @@ def found(head: str, *messages: str) -> Report:
 
 
 def after(told: Report, now: Report) -> Since | None:
-    read = ToldVerdict.of(to_comment(told, run="12.1"))
+    read = PastVerdict.of(to_comment(told, run="12.1"))
     assert read is not None
     return compare_findings(now.verdict, now.pull.head.sha, read)
 
@@ -109,7 +109,7 @@ def test_too_many_to_be_kept_are_not_compared(many: int) -> None:
 
 
 def test_numbers_are_those_of_the_comment() -> None:
-    told = ToldVerdict.of(to_comment(reports.broken_build(), run="9.1"))
+    told = PastVerdict.of(to_comment(reports.broken_build(), run="9.1"))
     assert told is not None
     assert ([len(group) for group in told.groups], told.run) == ([2, 1, 1], 9)
 

@@ -11,7 +11,7 @@ from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Check, Judgment, Location, Status
 from prjury.jury.score import NumericalScore
 from prjury.jury.verdicts import TierAttempt, TierPolicy
-from prjury.report.headline import explain_verdict
+from prjury.report.headline import list_who_and_why
 from prjury.report.judge_facts import BuildFacts, TestFacts
 from prjury.snapshot.model import FileKind, FileStatus, MergeTrial
 
@@ -46,7 +46,7 @@ def test_an_advisory_tier_advises_against() -> None:
     report = fake.report(GREEN, quality)
     assert report.headline == "⚠️ May be merged, but quality advises against it"
     assert report.gate is Gate.SUCCESS
-    assert explain_verdict(report) == (("quality", "2 of 4 criteria pass"),)
+    assert list_who_and_why(report) == (("quality", "2 of 4 criteria pass"),)
 
 
 READ = {"scope": {"read": ["a.py"], "unread": [], "outside": []}}
@@ -104,7 +104,7 @@ def test_content_that_nobody_can_read_needs_a_human() -> None:
         "unread_content",
     )
     assert report.gate is Gate.ACTION_REQUIRED
-    assert explain_verdict(report) == ()
+    assert list_who_and_why(report) == ()
 
 
 def test_what_is_worse_stays_beside_unread_content() -> None:
@@ -136,7 +136,7 @@ def test_an_advisory_tier_that_does_not_answer_is_said(judgment: Judgment, words
     assert line == f"✅ Ready to merge (script gave no answer{words})"
     report = fake.report(GREEN, tier, fake.quality_tier(fake.NO_MODEL))
     assert report.headline == f"✅ Ready to merge (no model asked; script gave no answer{words})"
-    assert explain_verdict(report) == (("script", judgment.reasoning),)
+    assert list_who_and_why(report) == (("script", judgment.reasoning),)
 
 
 def test_a_tier_that_fails_by_its_score_has_no_failing_judge() -> None:
@@ -151,7 +151,7 @@ def test_a_missed_floor_says_how_far() -> None:
     words = "only 0 of 10 added lines were judged; the floor is 95%"
     assert report.headline == f"⚪ Could not be judged: {words}"
     assert report.gate is Gate.ACTION_REQUIRED
-    assert explain_verdict(report) == ()
+    assert list_who_and_why(report) == ()
 
 
 @pytest.mark.parametrize(

@@ -349,7 +349,7 @@ class PatternsJudge:
         languages = {each.name for f in changed if (each := language_of(printable(f.path)))}
         packs = [
             pack
-            for pack in selection.packs_for(project.places, languages)
+            for pack in selection.load_packs_for(project.places, languages)
             if not options.rules.is_ignored(pack.id)
         ]
         heads = packs or selection.heads.values()
@@ -369,7 +369,7 @@ class PatternsJudge:
         files = [file for file in requested if can_scan(file, outcome)]
         silencing = options.rules.suppressions
         scan = PatternScan(self.repository, self.parser, standing, silencing, self.whole)
-        scan.run(files, outcome, deadline)
+        scan.scan(files, outcome, deadline)
         outcome.leave_out(options.rules.is_ignored)
         self._use_baseline(baseline, outcome, facts["packs"])
         outcome.findings = soften_errors_in_use(outcome.findings, project, self.repository)

@@ -116,7 +116,7 @@ class PatternScan:
     silencing: bool
     whole: bool = False
 
-    def run(self, files: Iterable[FileChange], outcome: ScanOutcome, deadline: Deadline) -> None:
+    def scan(self, files: Iterable[FileChange], outcome: ScanOutcome, deadline: Deadline) -> None:
         """Looks at every file, and adds what it finds to the outcome."""
         looked_at = list(files)
         targets = [target for file in looked_at if (target := self._target(file))]

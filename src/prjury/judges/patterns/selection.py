@@ -96,7 +96,7 @@ class PackSelection:
         chosen = {name: head for name, head in heads.items() if name in {*packs, *mine}}
         return cls(mine, chosen, frozenset(packs))
 
-    def packs_for(self, places: Collection[Sides], languages: Collection[str]) -> list[Pack]:
+    def load_packs_for(self, places: Collection[Sides], languages: Collection[str]) -> list[Pack]:
         """The packs with rules about these languages of which one holds somewhere, by name."""
         opened = [
             name
