@@ -118,7 +118,7 @@ def choose_ci_jobs(root: SourceTree, here: Toolchains) -> BaseCi | None:
             chosen.append(job)
             covered |= job.kinds
     others = tuple(job for _, job in rest if job not in chosen)
-    return BaseCi(tuple(chosen), others, external)
+    return BaseCi(tuple(chosen), (*others, *reader.elsewhere), external)
 
 
 #: Families behind which any kind of code may be tested.
@@ -168,6 +168,7 @@ class _LoadedWorkflows:
         self.root, self.here = root, here
         self.external: list[str] = []
         self.left_out: list[LeftOutStep] = []
+        self.elsewhere: list[CiJob] = []  # jobs that test in containers
         self.workflows: dict[str, Workflow] = {}
         files = sorted(path for path in root.files if parent_of(path) == WORKFLOWS)
         for path, text in root.texts([path for path in files if path.endswith((".yml", ".yaml"))]):
@@ -229,6 +230,8 @@ class _LoadedWorkflows:
                 for step in one.left_out:
                     if step.tests or (step.kind == "unknown" and not rank.unnamed):
                         self.left_out.append(step)
+                texts = (step.text for step in one.left_out if step.kind == "services")
+                self.elsewhere += [one] if any("test" in text for text in texts) else []
 
 
 def _list_tests(job: CiJob) -> set[str]:

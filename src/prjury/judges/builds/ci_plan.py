@@ -38,9 +38,7 @@ _VENV = BuildStep("setup", 'python3 -m venv "$HOME/venv"')
 #: Where the tools go that a job installs for itself.
 _OWN_PLACES = "venv/bin .local/bin npm/bin bin gems/bin cargo/bin composer/vendor/bin".split()
 #: Those places, and what GitHub's runner says of itself.
-_RUNNER = {
-    **TABLE["runner"], **{name: f"{{home}}/.github-files/{name}" for name in FILES}
-}  # fmt: skip
+_RUNNER = {**TABLE["runner"], **{name: f"{{home}}/.github-files/{name}" for name in FILES}}
 #: Signs of a line that only bash reads.
 _BASH = ("[[", "<(", "<<<", "${", "&>", "pushd ", "source ", "\n", "set -o", "shopt ")
 

@@ -90,8 +90,7 @@ class BuildPlanner(Struct, frozen=True):
                 builds = detect_builds(replace(root, allowed=_TESTS_ALONE), part, None, self.own)
             ci, notes = self.ci or BaseCi(), builds.notes
             if ci.external and not ci.jobs:
-                elsewhere = "which lies in another repository"
-                notes += (f"its CI calls {visible(ci.external[0])}, {elsewhere}",)
+                notes += (f"its CI calls {visible(ci.external[0])} of another repository",)
             noted = (replace(plan, left_out=ci.left_out) for plan in builds.plans)
             equipped = tuple(self._equip_plan(root, plan, None) for plan in noted)
             builds = replace(builds, plans=equipped, notes=notes)
@@ -117,7 +116,7 @@ class BuildPlanner(Struct, frozen=True):
         untested = _list_plans_not_in_ci(root, ci, affected.plans)
         if untested:
             names = join_names([plan.label for plan in untested], _MOST_NAMED)
-            notes.append(f"not built, since its CI does not build it: {names}")
+            notes.append(f"not built, since no step of its CI that can run here builds it: {names}")
         if ci.others:
             names = join_names([*dict.fromkeys(job.job for job in ci.others)], _MOST_NAMED)
             notes.append(f"its CI also tests in other jobs, which are not run here: {names}")

@@ -532,6 +532,13 @@ class TestSteps:
         ci = read_all(here, files, a=job("run: npm test"), b=job("run: pytest", more=services))
         assert [sorted(one.places) for one in ci.jobs] == [[("node", "")]]
 
+    def test_a_job_that_tests_in_containers_is_another_job(self, here: Toolchains) -> None:
+        compose = "run: docker compose -p redash run --name tests redash tests --junitxml=junit.xml"
+        backend = job("run: docker compose up -d", compose, name="backend-unit-tests")
+        image = job("run: docker build .", name="test-image")
+        ci = read_all(here, None, a=job("run: npm test"), b=backend, c=image)
+        assert [one.job for one in ci.others] == ["backend-unit-tests"]
+
     def test_a_runner_of_another_architecture_runs_the_same_tests(self, here: Toolchains) -> None:
         arm = job("run: pytest").replace("ubuntu-latest", "ubuntu-26.04-arm")
         assert read(here, a=arm, b=job("run: pytest -k x", name="test-windows")).job == "test"
