@@ -50,10 +50,10 @@ def copy_caches(
     home: Path,
     most_files: int = _MOST_FILES,
     *,
-    lendable: bool = False,
+    with_lendable: bool = False,
 ) -> None:
-    """Copy downloads of these programs into a HOME; ``lendable``: those that can be lent, too."""
-    caches = {**_CACHES, **_LENT} if lendable else _CACHES
+    """Copy downloads of these programs into a HOME, perhaps those that can be lent, too."""
+    caches = {**_CACHES, **_LENT} if with_lendable else _CACHES
     for below in {below for program in caches.keys() & programs for below in caches[program]}:
         source, target = find_place(environ, below), home / below
         if source and source.is_dir() and not target.exists() and _is_small(source, most_files):

@@ -24,8 +24,8 @@ from prjury.ports import Progress
 from prjury.ports.types import Completed, ShellCommand
 from prjury.sandbox.caches import copy_caches, find_credential_files
 from prjury.sandbox.environment import (
-    filter_environment,
     limit_java,
+    make_allowed_environment,
     make_caches_and_list_writable,
     make_home_variables,
     withheld,
@@ -176,7 +176,7 @@ class ContainedShell:
         """Return the environment of programs, without HOME and TMPDIR, which `run` makes."""
         return {  # a quarter of twice the limit is half of it: the rest is for the tests
             **limit_java(2 * self._limits.memory),
-            **filter_environment(
+            **make_allowed_environment(
                 self._environ,
                 (*self._extra, *extra),
                 self._own_prefix,
@@ -189,7 +189,7 @@ class ContainedShell:
         place = self._find_scratch(str(home))
         if place and (str(home), "caches") not in place.filled:  # later, links could be there
             place.filled.add((str(home), "caches"))
-            copy_caches(self._environ, programs, home, lendable=self._copies)
+            copy_caches(self._environ, programs, home, with_lendable=self._copies)
 
     @property
     def withheld(self) -> Sequence[str]:
@@ -238,12 +238,12 @@ class ContainedShell:
 
     def _new_log(self, argv: Sequence[str]) -> Path:
         name = re.sub(r"[^A-Za-z0-9]+", "-", Path(argv[0]).name).strip("-") or "program"
-        self._log_directory.mkdir(mode=0o700, parents=True, exist_ok=True)  # a program removed it
-        place = Path(tempfile.mkdtemp(prefix=LOGS, dir=self._log_directory))
+        self._swept_logs.mkdir(mode=0o700, parents=True, exist_ok=True)  # a program removed it
+        place = Path(tempfile.mkdtemp(prefix=LOGS, dir=self._swept_logs))
         return place / f"{next(self._numbers):02d}-{name}.log"
 
     @functools.cached_property
-    def _log_directory(self) -> Path:
+    def _swept_logs(self) -> Path:
         """The place of directories of logs, without those that are older than a day."""
         own = make_private_directory(self._environ, "XDG_STATE_HOME", ".local/state")
         place = own / "logs" if own else Path(tempfile.gettempdir())

@@ -103,7 +103,7 @@ def is_refused(name: str) -> bool:
     return _REFUSED.fullmatch(name) is not None
 
 
-def filter_environment(
+def make_allowed_environment(
     environ: Mapping[str, str],
     extra: Iterable[str] = (),
     own_prefix: Path | None = None,

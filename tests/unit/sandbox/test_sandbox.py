@@ -28,7 +28,7 @@ from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
 from prjury.ports.types import Completed, ShellCommand
 from prjury.sandbox.contained import ContainedShell
-from prjury.sandbox.environment import filter_environment, is_refused, limit_java
+from prjury.sandbox.environment import is_refused, limit_java, make_allowed_environment
 from prjury.sandbox.reach import Powers
 from prjury.sandbox.run import Limits, Usage, advice
 from prjury.scratch import remove_directory, remove_in_background
@@ -569,18 +569,18 @@ names = st.one_of(
 @settings(deadline=None)
 @given(st.dictionaries(names, st.text(max_size=20)), st.lists(names))
 def test_only_listed_names_and_never_a_secret(environ: dict[str, str], extra: list[str]) -> None:
-    env = filter_environment({**environ, "PATH": "/bin"}, [*extra, *environ])
+    env = make_allowed_environment({**environ, "PATH": "/bin"}, [*extra, *environ])
     assert not [name for name in env if is_refused(name)]
     listed = {name for name in [*extra, *environ] if name in environ and not is_refused(name)}
     own = {"PATH", "LANG", "CI"}
-    assert env.keys() <= listed | own | set(filter_environment({**environ, "PATH": "/bin"}))
+    assert env.keys() <= listed | own | set(make_allowed_environment({**environ, "PATH": "/bin"}))
     assert {env[name] == environ[name] for name in listed - own} <= {True}
 
 
 @settings(deadline=None)
 @given(st.dictionaries(names, st.text(max_size=20)))
 def test_nothing_unlisted_without_extras(environ: dict[str, str]) -> None:
-    env = filter_environment({**environ, "HOMEBREW_THING": "1", "PATH": "/bin"})
+    env = make_allowed_environment({**environ, "HOMEBREW_THING": "1", "PATH": "/bin"})
     assert "HOMEBREW_THING" not in env
     assert "HOME" not in env
     assert {"PATH", "LANG", "CI"} <= env.keys()
@@ -589,7 +589,7 @@ def test_nothing_unlisted_without_extras(environ: dict[str, str]) -> None:
 @settings(deadline=None)
 @given(st.lists(st.sampled_from(["/a", "", ".", "bin", "/venv/bin", "/venv/x/y", "/b"])))
 def test_the_path_holds_no_relative_and_no_own_entries(entries: list[str]) -> None:
-    path = filter_environment({"PATH": ":".join(entries)}, own_prefix=Path("/venv"))["PATH"]
+    path = make_allowed_environment({"PATH": ":".join(entries)}, own_prefix=Path("/venv"))["PATH"]
     kept = [entry for entry in entries if entry in {"/a", "/b"}]
     assert path == (":".join(kept) or os.defpath)
 
@@ -597,7 +597,9 @@ def test_the_path_holds_no_relative_and_no_own_entries(entries: list[str]) -> No
 def test_caches_and_toolchains_of_the_operator_are_found(tmp_path: Path) -> None:
     for place in (".cargo", ".rustup", ".npm", "go/pkg/mod", ".cache/uv"):
         (tmp_path / place).mkdir(parents=True)
-    env = filter_environment({"HOME": str(tmp_path), "PATH": "/bin", "RUSTUP_HOME": "/opt/rust"})
+    env = make_allowed_environment(
+        {"HOME": str(tmp_path), "PATH": "/bin", "RUSTUP_HOME": "/opt/rust"}
+    )
     assert env["RUSTUP_HOME"] == "/opt/rust"
     assert env["CARGO_HOME"] == str(tmp_path / ".cargo")
     assert env["npm_config_cache"] == str(tmp_path / ".npm")
@@ -606,16 +608,18 @@ def test_caches_and_toolchains_of_the_operator_are_found(tmp_path: Path) -> None
 
 
 def test_what_go_compiles_of_its_own_library_is_kept_for_the_next_build(tmp_path: Path) -> None:
-    env = filter_environment({"HOME": str(tmp_path), "PATH": "/bin"})
+    env = make_allowed_environment({"HOME": str(tmp_path), "PATH": "/bin"})
     assert env["GOCACHE"] == str(tmp_path / ".cache/go-build")
     assert env["GOMODCACHE"] == str(tmp_path / "go/pkg/mod")
-    assert "GOCACHE" not in filter_environment({"HOME": str(tmp_path / "nowhere"), "PATH": "/bin"})
-    assert "GOCACHE" not in filter_environment({"PATH": "/bin"})
+    assert "GOCACHE" not in make_allowed_environment(
+        {"HOME": str(tmp_path / "nowhere"), "PATH": "/bin"}
+    )
+    assert "GOCACHE" not in make_allowed_environment({"PATH": "/bin"})
 
 
 def test_a_go_path_of_the_operator_decides_about_the_module_cache() -> None:
     environ = {"GOPATH": "/go", "HOME": "/x", "PATH": ""}
-    assert filter_environment(environ)["GOMODCACHE"] == "/go/pkg/mod"
+    assert make_allowed_environment(environ)["GOMODCACHE"] == "/go/pkg/mod"
 
 
 GIB = 1024**3

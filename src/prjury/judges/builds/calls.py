@@ -395,7 +395,7 @@ def _detect_test_script(program: str, words: Sequence[str], path: str) -> tuple[
         return "", ""
     if words and is_test_name(words[0]) and path.startswith("./"):
         return "script", "script"
-    return _classify_path(path)
+    return _detect_test_path(path)
 
 
 def _classify_interpreted(program: str, words: Sequence[str]) -> tuple[Family, Runner]:
@@ -409,10 +409,10 @@ def _classify_interpreted(program: str, words: Sequence[str]) -> tuple[Family, R
         return ("python", "django") if rest[0] in {"test", "pytest"} else ("", "")
     if (inner := name_program(path)) in _CALLED:
         return _classify_test(inner, rest, path, "")
-    return ("script", "script") if rest[:1] == ["test"] else _classify_path(path)
+    return ("script", "script") if rest[:1] == ["test"] else _detect_test_path(path)
 
 
-def _classify_path(path: str) -> tuple[Family, Runner]:
+def _detect_test_path(path: str) -> tuple[Family, Runner]:
     *folders, name = path.removeprefix("./").lower().split("/")
     stem = name.partition(".")[0] or name
     pieces = frozenset(split_name(stem))

@@ -80,14 +80,14 @@ class BuildPlanner(Struct, frozen=True):
             plan = make_policy_plan(self.options.command, self.options.junit)
             return DetectedBuilds((self._equip_plan(root, plan, None),))
         systems = None if self.options.systems == "auto" else self.options.systems
-        part = root.changed if self.options.affected else None
-        builds = detect_builds(root, part, systems, self.own)
+        changed = root.changed if self.options.affected else None
+        builds = detect_builds(root, changed, systems, self.own)
         own = any(plan.system in system.covers for system in self.own for plan in builds.plans)
         if systems is None and not own and self.ci and self.ci.jobs:
-            builds = self._plan_from_ci(root, self.ci, builds, part)
+            builds = self._plan_from_ci(root, self.ci, builds, changed)
         else:
             if systems is None and not builds.plans:
-                builds = detect_builds(replace(root, allowed=_TESTS_ALONE), part, None, self.own)
+                builds = detect_builds(replace(root, allowed=_TESTS_ALONE), changed, None, self.own)
             ci, notes = self.ci or BaseCi(), builds.notes
             if ci.external and not ci.jobs:
                 notes += (f"its CI calls {visible(ci.external[0])} of another repository",)
@@ -99,7 +99,7 @@ class BuildPlanner(Struct, frozen=True):
         return replace(builds, plans=tuple(plans))
 
     def _plan_from_ci(
-        self, root: SourceTree, ci: BaseCi, affected: DetectedBuilds, part: frozenset[str] | None
+        self, root: SourceTree, ci: BaseCi, affected: DetectedBuilds, changed: frozenset[str] | None
     ) -> DetectedBuilds:
         every = detect_builds(root, None).plans
         plans, notes, directories = list[BuildPlan](), list[str](), root.directories | {""}
@@ -107,7 +107,7 @@ class BuildPlanner(Struct, frozen=True):
             places = {"" if family in WRAPPING else place for family, place in job.places}
             # a directory that the build makes stands for that in which it lies
             places |= {nearest(f"{step.directory}/x", directories) or "" for step in job.tests}
-            paths = root.changed_sources if part else ()
+            paths = root.changed_sources if changed else ()
             touched = not paths or any(is_within(path, at) for path in paths for at in places)
             if len(ci.jobs) > 1 and "" not in places and not touched:
                 notes.append(f"not touched by the change and not built: {job.job} in {min(places)}")

@@ -290,19 +290,19 @@ def _choose_toolchain(
 
 
 def _describe_remedy(
-    strict: WantedVersion,
+    unmet: WantedVersion,
     exact: Iterable[Numbers],
     spans: Collection[VersionSpan],
     toolchains: Sequence[Toolchain],
 ) -> str:
-    tool = strict.tool
+    tool = unmet.tool
     releases = [numbers[: _CHOSEN[tool]] for numbers in exact]
     fitting = [one for one in releases if all(one >= span.low[: len(one)] for span in spans)]
-    lowest = strict.span.low[:2] if strict.span else ()
+    lowest = unmet.span.low[:2] if unmet.span else ()
     versions = ", ".join(dict.fromkeys(_format_version(one.version) for one in toolchains))
     return (
-        f"this project wants {name_tool(tool)} {visible(strict.version)} "
-        f"({visible(strict.origin)}); here is {versions}: add actions/setup-{tool} with "
+        f"this project wants {name_tool(tool)} {visible(unmet.version)} "
+        f"({visible(unmet.origin)}); here is {versions}: add actions/setup-{tool} with "
         f"{tool}-version: {_format_version([*fitting, lowest][0])} before the build"
     )
 

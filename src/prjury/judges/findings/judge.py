@@ -16,7 +16,7 @@ from prjury.judges.builds.evidence import KeptReports
 from prjury.judges.builds.results.junit import parse_reports
 from prjury.judges.builds.results.tree import TreeFiles
 from prjury.judges.context import PullRequestContext
-from prjury.judges.merged_tree.tree import find_added_lines_in_merge, judge_tree, read_reports
+from prjury.judges.merged_tree.tree import find_added_lines_in_merge, judge_tree, read_kept_reports
 from prjury.judges.workspace.files import invalid_report, large_report, walk_elements
 from prjury.jury.judge import FunctionJudge
 from prjury.jury.judgment import Check, Judgment, Location, Severity
@@ -179,7 +179,7 @@ def _read_findings(
             raise large_report(file, f"holds more than {_MOST_FINDINGS:,} findings")
         return findings
 
-    reports = read_reports(kept, options.report, shell, read_all)
+    reports = read_kept_reports(kept, options.report, shell, read_all)
     return [finding for findings in reports.values() for finding in findings]
 
 

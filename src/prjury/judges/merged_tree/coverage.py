@@ -20,7 +20,7 @@ from prjury.errors import CannotJudgeError, ConfigError
 from prjury.judges.builds.evidence import KeptReports
 from prjury.judges.builds.results.tree import TreeFiles
 from prjury.judges.context import PullRequestContext
-from prjury.judges.merged_tree.tree import find_added_lines_in_merge, judge_tree, read_reports
+from prjury.judges.merged_tree.tree import find_added_lines_in_merge, judge_tree, read_kept_reports
 from prjury.judges.workspace.coverage import CoverageJudge
 from prjury.judges.workspace.coverage_readers import (
     CoverageCounter,
@@ -84,7 +84,7 @@ class MergedTreeCoverage(Struct, frozen=True):
         return self.measure.decide(self._add_up(reports), baseline)
 
     def _read_reports(self, kept: KeptReports) -> Sequence[CoverageReport]:
-        files = read_reports(kept, self.options.report, self.ports.shell, read_coverage)
+        files = read_kept_reports(kept, self.options.report, self.ports.shell, read_coverage)
         return [replace(report, place=Path(path)) for path, (report, *_) in files.items()]
 
     def _add_up(self, reports: Sequence[CoverageReport]) -> CoverageCounter | None:

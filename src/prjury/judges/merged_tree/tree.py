@@ -69,7 +69,7 @@ def find_added_lines_in_merge(
     }
 
 
-def read_reports(
+def read_kept_reports(
     kept: KeptReports, glob: str, shell: Shell, read: Callable[[Path], T]
 ) -> Mapping[str, T]:
     """Read the reports that a glob names, by their paths, which errors name as well."""

@@ -107,7 +107,7 @@ class _PythonProject:
         else:
             yield self._plan_django_unittest_or_compile(("python3",), _PYTEST)
 
-    def _list_uv_plans(self, tests: str | None) -> Iterator[BuildPlan]:
+    def _list_uv_plans(self, pytest_reason: str | None) -> Iterator[BuildPlan]:
         has_pytest = 'name = "pytest"' in self.root.text(_LOCK)
         run = ("uv", "run", "--no-sync")
         command = (*run, *(() if has_pytest else ("--with", "pytest")), "pytest", "-q")
@@ -117,8 +117,8 @@ class _PythonProject:
                     plan = self._plan_pytest("uv", command, f"{place}/{test} is a test")
                     yield replace(plan, directory=place)
             command += tuple(f"--ignore={place}" for place in self.members)
-        if tests:
-            yield self._plan_pytest("uv", command, tests)
+        if pytest_reason:
+            yield self._plan_pytest("uv", command, pytest_reason)
         elif not self.members:
             yield replace(
                 self._plan_django_unittest_or_compile((*run, "python"), command), system="uv"
