@@ -16,7 +16,7 @@ from importlib.machinery import ModuleSpec, SourceFileLoader
 from importlib.util import cache_from_source, find_spec, spec_from_file_location
 from threading import Lock
 
-from prjury.code.parser import await_standby, begin_standby
+from prjury.code.parser import await_standby, ensure_standby
 from prjury.errors import ConfigError
 from prjury.resources import pack_texts, program_version, read_published_text, template_texts
 
@@ -98,7 +98,7 @@ def load_everything() -> None:
 
 @cache
 def _preload_modules() -> None:
-    begin_standby()
+    ensure_standby()
     sys.meta_path.insert(0, _HeldModules(_HELD))
     for name in _LATE:
         import_module(name)

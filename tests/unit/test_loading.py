@@ -23,11 +23,11 @@ from prjury.loading import load_everything
 load_everything()
 import os
 import signal
-from prjury.code.parser import begin_standby
-first = begin_standby()
+from prjury.code.parser import ensure_standby
+first = ensure_standby()
 first.process.send_signal(signal.SIGKILL)
 first.process.wait()
-assert begin_standby() is first, "launched again, from files that a build may have changed"
+assert ensure_standby() is first, "launched again, from files a build may have changed"
 os._exit(0)
 """
 

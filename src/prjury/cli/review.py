@@ -58,9 +58,9 @@ def review(  # noqa: PLR0913 - the command line's options, named as documented
     request = work.apply_to(request, change)
     if dry_run:
         return _print_forecast(terminal, structs.replace(request, record=None), format, files)
-    from prjury.code.parser import begin_standby
+    from prjury.code.parser import ensure_standby
 
-    begin_standby()  # it loads what parses while this process loads the rest
+    ensure_standby()  # it loads what parses while this process loads the rest
     from prjury.app.review import run
 
     outcome = run(request, terminal.make_environment())
@@ -196,9 +196,9 @@ def backport(  # noqa: PLR0913 - the command line's options, named as documented
     ] = None,
 ) -> int:
     """Judge whether a change can be backported to release branches; nothing is pushed or opened."""
-    from prjury.code.parser import begin_standby
+    from prjury.code.parser import ensure_standby
 
-    begin_standby()  # it loads what parses while this process loads the rest
+    ensure_standby()  # it loads what parses while this process loads the rest
     from prjury.app.backport import backport as judge
 
     terminal: Terminal = context.obj

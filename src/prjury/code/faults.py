@@ -117,14 +117,14 @@ def find_fault(file: SourceFile) -> SyntaxFault | None:
         if fault is None:
             return None
         exact = [fault]
-    grammar_faults, dialect = _find_faults_and_dialect(file)
+    grammar_faults, dialect = _list_faults_and_is_dialect(file)
     doubts = [each for each in grammar_faults if _is_understood(file, each, lines)]
     if not exact and not doubts:
         return None
     at, message = (exact + doubts)[0]
     line = lines[at - 1] if at and at <= len(lines) else ""
     marks = _TEMPLATE.search(line if grammar == "python" else "\n".join(lines))
-    certain = _is_certain(file, message, exact=bool(exact), doubts=bool(doubts)) and not marks
+    certain = _is_certain(file, message, by_parser=bool(exact), by_tree=bool(doubts)) and not marks
     return SyntaxFault(at, message, certain, dialect or bool(marks))
 
 
@@ -191,7 +191,7 @@ _PARSERS: Mapping[str, Callable[[SourceFile], Fault | None]] = {
 }
 
 
-def _find_faults_and_dialect(file: SourceFile) -> tuple[list[Fault], bool]:
+def _list_faults_and_is_dialect(file: SourceFile) -> tuple[list[Fault], bool]:
     """List what the grammar does not understand, and tell if it is of another dialect."""
     from ast_grep_py import SgRoot  # noqa: PLC0415 - native code, loaded where it is used
 
@@ -221,12 +221,12 @@ def _is_understood(file: SourceFile, fault: tuple[int | None, str], lines: Seque
     return not (unknown and unknown.search("\n".join(lines[max(0, at - 2) : at + 1])))
 
 
-def _is_certain(file: SourceFile, message: str, *, exact: bool, doubts: bool) -> bool:
+def _is_certain(file: SourceFile, message: str, *, by_parser: bool, by_tree: bool) -> bool:
     """YAML has two readings; Python without a declared version may be newer than the one here."""
     if file.grammar in {"json", "toml"}:
-        return exact
+        return by_parser
     if file.grammar == "yaml":
-        return exact and doubts
+        return by_parser and by_tree
     if file.grammar == "python":
-        return exact and (doubts or file.python is not None or bool(_INDENTED.match(message)))
+        return by_parser and (by_tree or file.python is not None or bool(_INDENTED.match(message)))
     return file.grammar in EXACT

@@ -82,26 +82,26 @@ _DEEPEST = 12
 _BLANK_LINES = 3
 
 
-def add_context(
+def widen_to_functions(
     hunks: Sequence[Hunk],
     text: str,
-    scopes: Iterable[Definition],
-    longest: int = LONGEST_FUNCTION,
+    definitions: Iterable[Definition],
+    longest_function: int = LONGEST_FUNCTION,
 ) -> tuple[Hunk, ...]:
-    """Show around each change, as context, the innermost function of at most ``longest`` lines."""
-    lines, nested = text.split("\n"), _nest(scopes)
+    """Show around each change, as context, the innermost function of so many lines at most."""
+    lines, nested = text.split("\n"), _chain_enclosing(definitions)
     places = {
         place
         for hunk in hunks
-        for change in _list_changes(hunk, lines)
-        for place in _list_shown(change, nested, lines, longest)
+        for change in _list_added_ends_and_removals(hunk, lines)
+        for place in _list_ranges_to_show(change, nested, lines, longest_function)
     }
     shown: set[int] = set()
     for first, last in places:
         if all(len(line) <= _LONGEST_LINE for line in lines[first - 1 : last]):
             shown.update(range(first, last + 1))
     begins = {hunk.lines[0]: hunk for hunk in hunks}
-    return tuple(_make_hunk(run, begins.get(run[0])) for run in _list_runs(hunks, lines, shown))
+    return tuple(_make_hunk(run, begins.get(run[0])) for run in _join_shown(hunks, lines, shown))
 
 
 class _Change(Struct, frozen=True):
@@ -116,11 +116,11 @@ class _Change(Struct, frozen=True):
 _Nested: TypeAlias = tuple[Sequence[int], Sequence[tuple[Definition, ...]]]
 
 
-def _nest(scopes: Iterable[Definition]) -> _Nested:
+def _chain_enclosing(definitions: Iterable[Definition]) -> _Nested:
     firsts: list[int] = []
     chains: list[tuple[Definition, ...]] = []
     around: tuple[Definition, ...] = ()
-    for scope in sorted(scopes, key=lambda scope: (scope.first, -scope.last)):
+    for scope in sorted(definitions, key=lambda scope: (scope.first, -scope.last)):
         while around and around[0].last < scope.last:
             around = around[1:]
         if len(around) < _DEEPEST:
@@ -130,8 +130,8 @@ def _nest(scopes: Iterable[Definition]) -> _Nested:
     return firsts, chains
 
 
-def _list_shown(
-    change: _Change, nested: _Nested, lines: Sequence[str], longest: int
+def _list_ranges_to_show(
+    change: _Change, nested: _Nested, lines: Sequence[str], longest_function: int
 ) -> Iterator[tuple[int, int]]:
     firsts, chains = nested
     at = bisect_right(firsts, change.line) - 1
@@ -143,13 +143,13 @@ def _list_shown(
             continue
         if searching and scope.is_function:
             searching = False
-            if scope.last - scope.first < longest:
+            if scope.last - scope.first < longest_function:
                 yield scope.first, scope.last
                 continue
         yield scope.first, min(scope.heading, scope.first + _MOST_HEADING_LINES - 1)
 
 
-def _list_changes(hunk: Hunk, lines: Sequence[str]) -> Iterator[_Change]:
+def _list_added_ends_and_removals(hunk: Hunk, lines: Sequence[str]) -> Iterator[_Change]:
     """The ends of every run of added lines, and every place where lines are only removed."""
     after = _begin(hunk)
     for changed, run in groupby(hunk.lines, key=lambda line: line.sign != " "):
@@ -170,14 +170,14 @@ def _indent_of(text: str) -> int:
     return len(text) - len(text.lstrip())
 
 
-def _list_runs(
-    hunks: Sequence[Hunk], lines: Sequence[str], shown: Container[int]
+def _join_shown(
+    hunks: Sequence[Hunk], lines: Sequence[str], shown_numbers: Container[int]
 ) -> Iterator[list[Line]]:
     run: list[Line] = []
     begin, shift = 1, 0
     for hunk in (*hunks, None):
         for number in range(begin, _begin(hunk) if hunk else len(lines) + bool(lines[-1])):
-            if number in shown:
+            if number in shown_numbers:
                 run.append(_make_line(number, shift, lines))
             elif run:
                 yield run
@@ -203,15 +203,15 @@ def _begin(hunk: Hunk) -> int:
     return hunk.new_start + (not hunk.new_lines)
 
 
-def _make_hunk(lines: Sequence[Line], first: Hunk | None) -> Hunk:
+def _make_hunk(lines: Sequence[Line], starts_with: Hunk | None) -> Hunk:
     """The hunk of these lines; git's section holds only where it begins with the first one."""
     old = [line.old for line in lines if line.old is not None]
     new = [line.new for line in lines if line.new is not None]
     return Hunk(
-        old[0] if old or not first else first.old_start,
+        old[0] if old or not starts_with else starts_with.old_start,
         len(old),
-        new[0] if new or not first else first.new_start,
+        new[0] if new or not starts_with else starts_with.new_start,
         len(new),
-        first.section if first else "",
+        starts_with.section if starts_with else "",
         tuple(lines),
     )

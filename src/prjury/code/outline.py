@@ -66,7 +66,7 @@ OUTLINES: Mapping[str, _Outline] = {
 }
 
 
-def find_definitions(root: Node, language: str) -> list[tuple[bool, int, int, int]]:
+def measure_definitions(root: Node, language: str) -> list[tuple[bool, int, int, int]]:
     """Rows: is it a function, the offsets where it and its body begin, and where it ends."""
     functions, classes, _ = (kinds.split() for kinds in OUTLINES[language])
     rows = []
@@ -75,11 +75,11 @@ def find_definitions(root: Node, language: str) -> list[tuple[bool, int, int, in
         if kind in functions or kind in classes:
             rows.append(_measure_extent(node, node, is_function=kind in functions))
         else:
-            rows.extend(_measure_value_definition(node))
+            rows.extend(_measure_assigned_or_test(node))
     return rows
 
 
-def _measure_value_definition(node: Node) -> Iterator[tuple[bool, int, int, int]]:
+def _measure_assigned_or_test(node: Node) -> Iterator[tuple[bool, int, int, int]]:
     if node.kind() == "type_spec":
         value = node.field("type")
         if value and value.kind() in {"struct_type", "interface_type"}:

@@ -91,7 +91,7 @@ RunWorker: TypeAlias = Callable[[bytes, float], tuple[bytes, int | None]]
 
 
 def run_worker(lines: bytes, timeout: float) -> tuple[bytes, int | None]:
-    standby = begin_standby()
+    standby = ensure_standby()
     near, far = socket.socketpair()
     with near, tempfile.TemporaryFile() as jobs, tempfile.TemporaryFile() as output:
         jobs.write(lines)
@@ -100,7 +100,7 @@ def run_worker(lines: bytes, timeout: float) -> tuple[bytes, int | None]:
             files = [jobs.fileno(), output.fileno(), far.fileno()]
             with suppress(OSError), standby.lock:  # it was killed: there is no answer
                 socket.send_fds(standby.channel, [b"."], files)
-        ending = _await_exit_code(near, timeout)
+        ending = _await_exit_or_kill(near, timeout)
         if ending == _LOST:
             with suppress(subprocess.TimeoutExpired):  # if the process ends, it soon has ended
                 standby.process.wait(1)
@@ -192,7 +192,7 @@ _launched: list[Standby] = []
 _is_last = threading.Event()
 
 
-def begin_standby() -> Standby:
+def ensure_standby() -> Standby:
     """Start the process if none serves; it loads what it needs while this one goes on."""
     with _starting:
         if _launched and (_is_last.is_set() or _launched[0].serves()):
@@ -208,7 +208,7 @@ def await_standby() -> None:
 
     Before it has, it forks no worker.
     """
-    begin_standby()
+    ensure_standby()
     _is_last.set()
     while run_worker(_encode_jobs(SECONDS, []), ALL_SECONDS)[1] is None:
         pass
@@ -234,7 +234,7 @@ def _launch_standby() -> Standby:
 _LOST = -int(signal.SIGKILL)
 
 
-def _await_exit_code(channel: socket.socket, timeout: float) -> int | None:
+def _await_exit_or_kill(channel: socket.socket, timeout: float) -> int | None:
     """Waits for a worker's exit code; one that takes too long is killed."""
     channel.settimeout(max(timeout, 0.001))
     reply, pid = b"", 0

@@ -21,7 +21,7 @@ from prjury.jury.judgment import Location
 from prjury.snapshot.model import FileChange, FileKind, PullRequest
 
 #: Words by the group of languages in which they are used.
-ByKin: TypeAlias = Mapping[str, frozenset[str]]
+NamesByKin: TypeAlias = Mapping[str, frozenset[str]]
 
 _CODE = frozenset({FileKind.SOURCE, FileKind.TEST})
 #: A longer line is data.
@@ -96,7 +96,7 @@ _KEYWORDS = frozenset(
 )
 
 
-def find_added_references(pull: PullRequest) -> ByKin:
+def find_used_names(pull: PullRequest) -> NamesByKin:
     texts: dict[str, list[str]] = {}
     for file in code_files(pull):
         lines = [line.text for line in file.added_lines if len(line.text) <= LONGEST_LINE]
@@ -136,8 +136,8 @@ def _find_bound(kin: str, text: str) -> Iterator[str]:
             yield from re.findall(WORD, names)
 
 
-def find_added_uses(pull: PullRequest, words: Iterable[str]) -> dict[str, list[Location]]:
-    places: dict[str, list[Location]] = {word: [] for word in words}
+def find_added_uses(pull: PullRequest, names: Iterable[str]) -> dict[str, list[Location]]:
+    places: dict[str, list[Location]] = {word: [] for word in names}
     for file in code_files(pull):
         for line in file.added_lines:
             if line.new and len(line.text) <= LONGEST_LINE:

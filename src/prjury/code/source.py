@@ -55,18 +55,18 @@ class Source(Struct, frozen=True):
             raise UnreadableError(f"it declares the encoding {declared[1]}; only UTF-8 is read")
         lines = plain.split("\n")
         numbers: Sequence[int] = range(1, len(lines) + 1)
-        if "\r" in plain or unescape(plain, language) is not plain:
+        if "\r" in plain or unescape_java(plain, language) is not plain:
             pieces = [
                 (number, piece)
                 for number, line in enumerate(lines, 1)
-                for piece in re.split(r"[\r\n]", unescape(line.removesuffix("\r"), language))
+                for piece in re.split(r"[\r\n]", unescape_java(line.removesuffix("\r"), language))
             ]
             numbers, lines = tuple(at for at, _ in pieces), [piece for _, piece in pieces]
         ends = accumulate(len(line) + 1 for line in lines)
         return cls("\n".join(lines), language, numbers, (0, *ends)[:-1])
 
 
-def decode(content: bytes) -> str:
+def require_text(content: bytes) -> str:
     """The text of a file; UnreadableError for a large one, a long line, or what is not UTF-8."""
     if len(content) > MAX_BYTES:
         raise UnreadableError(f"larger than {MAX_BYTES // 1024} KiB")
@@ -81,7 +81,7 @@ def decode(content: bytes) -> str:
     return text
 
 
-def unescape(line: str, language: Language) -> str:
+def unescape_java(line: str, language: Language) -> str:
     if language.name != "java" or "\\u" not in line:
         return line
 
@@ -106,7 +106,7 @@ def find_comment_ranges(text: str, language: Language) -> list[tuple[int, int]]:
     return [match.span() for match in matches if match[1] is not None]
 
 
-def mask(text: str, ranges: Iterable[tuple[int, int]]) -> str:
+def blank(text: str, ranges: Iterable[tuple[int, int]]) -> str:
     """The text with blanks in these ranges, which may overlap."""
     pieces: list[str] = []
     last = 0
@@ -136,6 +136,6 @@ def strip_to_code(
 
 def _strip(source: Source, ranges: Iterable[tuple[int, int]]) -> Sequence[str]:
     lines = dict[int, str]()
-    for number, line in zip(source.numbers, mask(source.text, ranges).split("\n"), strict=True):
+    for number, line in zip(source.numbers, blank(source.text, ranges).split("\n"), strict=True):
         lines[number] = f"{lines[number]} {line}" if number in lines else line
     return tuple(lines.values())

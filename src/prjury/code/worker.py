@@ -23,7 +23,7 @@ import sys
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
     from ast_grep_py import SgNode
@@ -48,9 +48,9 @@ def run_job(job: dict[str, Any]) -> dict[str, Any]:
 
         return read_publics_json(root, job["language"])
     if job.get("definitions"):
-        from prjury.code.outline import find_definitions  # noqa: PLC0415 - as above
+        from prjury.code.outline import measure_definitions  # noqa: PLC0415 - as above
 
-        return {"definitions": find_definitions(root, job["language"])}
+        return {"definitions": measure_definitions(root, job["language"])}
     rules = _expand_name_rules(root, job["language"], job["rules"])
 
     def ranges(config: Any) -> list[list[int]]:  # noqa: ANN401 - as ast-grep takes it
@@ -63,11 +63,11 @@ def run_job(job: dict[str, Any]) -> dict[str, Any]:
         "matches": [(number, place) for number, rule in enumerate(rules) for place in ranges(rule)],
         "comments": of_kinds(job["comments"]),
         "strings": of_kinds(job["strings"]),
-        **({"tree": list_node_rows(root)} if job.get("tree") else {}),
+        **({"tree": list_nodes_with_child_counts(root)} if job.get("tree") else {}),
     }
 
 
-def list_node_rows(root: SgNode) -> list[list[Any]]:
+def list_nodes_with_child_counts(root: SgNode) -> list[list[Any]]:
     rows: list[list[Any]] = []
     waiting = [root]
     while waiting:
@@ -85,16 +85,16 @@ def _span(node: SgNode) -> list[int]:
 
 def _expand_name_rules(root: SgNode, language: str, configs: list[dict[str, Any]]) -> list[Any]:
     """The rules with their words for tables names put into the terms of this file."""
-    from prjury.code.names import find_bindings, make_rules  # noqa: PLC0415 - found once `main` has looked
+    from prjury.code.names import find_import_bindings, make_name_rules  # noqa: PLC0415 - found once `main` has looked
 
     tables = [config.get("names") or {} for config in configs]
     names = [name for words in tables for listed in words.values() for name in listed]
-    bindings = find_bindings(root, language, names) if names else []
+    bindings = find_import_bindings(root, language, names) if names else []
     rules: list[Any] = []
     for config, words in zip(configs, tables, strict=True):
         rule = {key: value for key, value in config.items() if key != "names"}
         if words:
-            utils = {**config.get("utils", {}), **make_rules(language, bindings, words)}
+            utils = {**config.get("utils", {}), **make_name_rules(language, bindings, words)}
             rule = drop_unreferenced_utils({**rule, "utils": utils})
         rules.append(rule)
     return rules
@@ -106,22 +106,22 @@ def drop_unreferenced_utils(config: dict[str, Any]) -> dict[str, Any]:
     needed: dict[str, Any] = {}
     waiting = [config.get("rule"), config.get("constraints")]
     while waiting:
-        for word in _list_referenced(waiting.pop()):
+        for word in _list_referenced_utils(waiting.pop()):
             if word in utils and word not in needed:
                 needed[word] = utils[word]
                 waiting.append(utils[word])
     return {**config, "utils": needed}
 
 
-def _list_referenced(rule: object) -> Iterator[str]:
+def _list_referenced_utils(rule: object) -> Iterator[str]:
     if isinstance(rule, dict):
         if isinstance(rule.get("matches"), str):
             yield rule["matches"]
         for value in rule.values():
-            yield from _list_referenced(value)
+            yield from _list_referenced_utils(value)
     elif isinstance(rule, list):
         for value in rule:
-            yield from _list_referenced(value)
+            yield from _list_referenced_utils(value)
 
 
 def run_job_safely(job: dict[str, Any]) -> dict[str, Any]:
@@ -170,24 +170,24 @@ def fork_workers(channel: socket.socket) -> None:
             return
         if os.fork() == 0:
             channel.close()
-            _supervise(*files)
+            _run_worker_and_exit(*files)
         for file in files:
             os.close(file)
 
 
-def _supervise(given: int, output: int, report: int) -> None:
+def _run_worker_and_exit(jobs_fd: int, output_fd: int, exit_code_fd: int) -> NoReturn:
     """Run one worker in a process of its own, because it may be killed, and report its end."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     child = os.fork()
     if child == 0:
-        os.close(report)
-        os.dup2(given, 0)
-        os.dup2(output, 1)
+        os.close(exit_code_fd)
+        os.dup2(jobs_fd, 0)
+        os.dup2(output_fd, 1)
         answer_jobs()
         os._exit(0)
-    os.write(report, b"%d\n" % child)
+    os.write(exit_code_fd, b"%d\n" % child)
     _, status = os.waitpid(child, 0)
-    os.write(report, b"%d\n" % os.waitstatus_to_exitcode(status))
+    os.write(exit_code_fd, b"%d\n" % os.waitstatus_to_exitcode(status))
     os._exit(0)
 
 

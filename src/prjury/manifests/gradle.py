@@ -11,7 +11,7 @@ import re2
 from msgspec import Struct, field, structs
 
 from prjury.code.languages import LANGUAGES
-from prjury.code.source import Source, find_comment_ranges, mask
+from prjury.code.source import Source, blank, find_comment_ranges
 from prjury.manifests.manifest import Coordinate, Manifest, Role, runtime
 from prjury.manifests.syntax import load_toml, table, text_of
 
@@ -107,7 +107,7 @@ def read_script(text: str, catalog: Catalog) -> Manifest:
     """Read what a script or a ``gradle.properties`` declares, by what ``libs.alias`` stands for."""
     gradle = LANGUAGES["gradle"]
     source = Source.of(catalog.fill(text), gradle)
-    code = mask(source.text, find_comment_ranges(source.text, gradle))
+    code = blank(source.text, find_comment_ranges(source.text, gradle))
     properties = {
         match[1]: match[2] for match in _PROPERTY.finditer(code) if match[2][0] not in "\"'"
     }

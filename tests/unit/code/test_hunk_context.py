@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prjury.code.hunk_context import Definition, add_context
+from prjury.code.hunk_context import Definition, widen_to_functions
 from prjury.snapshot.model import Hunk, Line
 
 FUNCTION, CLASS = True, False
@@ -97,13 +97,13 @@ def span(first: int, last: int) -> list[int]:
 def changed(find: str, new: str, longest: int = 60) -> list[list[int]]:
     """What is shown when the text ``new`` becomes NEW's ``find``."""
     assert find in NEW
-    return shown(add_context(diff(NEW.replace(find, new), NEW), NEW, SCOPES, longest))
+    return shown(widen_to_functions(diff(NEW.replace(find, new), NEW), NEW, SCOPES, longest))
 
 
 def test_a_change_outside_of_all_definitions_stays_as_it_is() -> None:
     hunks = diff(NEW.replace("import os", "import re"), NEW)
-    assert add_context(hunks, NEW, SCOPES) == hunks
-    assert add_context(hunks, NEW, ()) == hunks
+    assert widen_to_functions(hunks, NEW, SCOPES) == hunks
+    assert widen_to_functions(hunks, NEW, ()) == hunks
 
 
 def test_a_deletion_at_a_function_s_end_is_told_by_its_indentation() -> None:
@@ -119,7 +119,7 @@ def test_definitions_within_very_many_others_are_not_looked_at() -> None:
     new = "".join(f"line {number}\n" for number in range(1, 2_001))
     old = new.replace("line 1000\n", "line\n")
     scopes = [Definition(CLASS, number, number, 2_001 - number) for number in range(1, 999)]
-    assert shown(add_context(diff(old, new), new, scopes)) == [span(1, 12), span(999, 1_001)]
+    assert shown(widen_to_functions(diff(old, new), new, scopes)) == [span(1, 12), span(999, 1_001)]
 
 
 TEXTS = st.tuples(
@@ -147,7 +147,7 @@ def test_only_true_context_is_added(
     old: str, new: str, scopes: list[Definition], context: int, longest: int
 ) -> None:
     hunks = diff(old, new, context)
-    result = add_context(hunks, new, scopes, longest)
+    result = widen_to_functions(hunks, new, scopes, longest)
     assert side(result, "+-") == side(hunks, "+-")
     assert set(side(result, " ")) >= set(side(hunks, " "))
     before, after = pieces(old), pieces(new)
@@ -162,7 +162,7 @@ def test_hunks_are_contiguous_ascend_and_do_not_touch(
     old: str, new: str, scopes: list[Definition], context: int, longest: int
 ) -> None:
     ends = (0, 0)
-    for hunk in add_context(diff(old, new, context), new, scopes, longest):
+    for hunk in widen_to_functions(diff(old, new, context), new, scopes, longest):
         begins = hunk.old_start + (not hunk.old_lines), hunk.new_start + (not hunk.new_lines)
         assert begins[0] > ends[0]
         assert begins[1] > ends[1]
@@ -176,7 +176,7 @@ def test_a_function_that_is_the_whole_file_shows_both_sides_whole(
     old: str, new: str, context: int
 ) -> None:
     hunks = diff(old, new, context)
-    result = add_context(hunks, new, [Definition(FUNCTION, 1, 1, len(pieces(new)))])
+    result = widen_to_functions(hunks, new, [Definition(FUNCTION, 1, 1, len(pieces(new)))])
     if side(hunks, "+"):
         assert "".join(line.text + line.end for line in side(result, " -")) == old
         assert "".join(line.text + line.end for line in side(result, " +")) == new
@@ -187,5 +187,5 @@ def test_a_function_that_is_the_whole_file_shows_both_sides_whole(
 def test_widening_again_changes_nothing(
     context: int, old: str, new: str, scopes: list[Definition]
 ) -> None:
-    once = add_context(diff(old, new, context), new, scopes)
-    assert add_context(once, new, scopes) == once
+    once = widen_to_functions(diff(old, new, context), new, scopes)
+    assert widen_to_functions(once, new, scopes) == once

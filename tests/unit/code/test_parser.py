@@ -137,7 +137,7 @@ import os, signal, sys, threading, time
 from concurrent.futures import ThreadPoolExecutor
 from prjury.code import parser
 from prjury.code.languages import LANGUAGES
-from prjury.code.parser import NotParsed, Parsed, Parser, await_standby, begin_standby, make_job
+from prjury.code.parser import NotParsed, Parsed, Parser, await_standby, ensure_standby, make_job
 from prjury.deadline import Deadline
 
 JAVA = LANGUAGES["java"]
@@ -152,23 +152,23 @@ def java(text, *rules):
 LAUNCHED_AGAIN = {
     "somebody kills the process": """
 Parser().parse([java("class A {}")], SOON)
-os.kill(begin_standby().process.pid, signal.SIGKILL)
+os.kill(ensure_standby().process.pid, signal.SIGKILL)
 [reply] = Parser().parse([java("class A {}")], SOON)
 assert isinstance(reply, Parsed), reply
 """,
     "the program forks": """
-first = begin_standby()
+first = ensure_standby()
 if child := os.fork():
-    assert begin_standby() is first
+    assert ensure_standby() is first
     sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
-assert begin_standby().process.pid != first.process.pid
+assert ensure_standby().process.pid != first.process.pid
 [reply] = Parser().parse([java("class A {}")], SOON)
 assert isinstance(reply, Parsed), reply
 """,
 }
 WAITS = """
 parser.ALL_SECONDS = 0.5
-standby = begin_standby()
+standby = ensure_standby()
 os.kill(standby.process.pid, signal.SIGSTOP)
 started = time.monotonic()
 threading.Timer(1.2, standby.process.send_signal, [signal.SIGCONT]).start()
@@ -205,7 +205,7 @@ with ThreadPoolExecutor(8) as pool:
         assert len(one.matches) == number
 """,
     "somebody kills the process, and builds may have changed the files for another": """
-os.kill(begin_standby().process.pid, signal.SIGKILL)
+os.kill(ensure_standby().process.pid, signal.SIGKILL)
 [reply] = Parser().parse([java("class A {}")], SOON)
 assert (reply.reason, reply.crashed) == ("parser_died", True), reply
 """,

@@ -1,7 +1,7 @@
 """Names as a file spells them: what a qualified name is called there, through imports and aliases.
 
-A pack says ``numpy.float_``, a file ``import numpy as np`` and ``np.float_``. `make_rules` turns
-the one into ast-grep utility rules for the other, in the parser's own process.
+A pack says ``numpy.float_``, a file ``import numpy as np`` and ``np.float_``. `make_name_rules`
+turns the one into ast-grep utility rules for the other, in the parser's own process.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ def split_everywhere(name: str) -> list[tuple[str, str]]:
 
 
 #: The module here, and in `publics`, that reads names, by the parser's word for the language. Here
-#: it has, itself or in its `NAMINGS`, `find_bindings` of imports, rules that `match_references` and
+#: it has, itself or in its `NAMINGS`, `find_import_bindings`, rules that `match_references` and
 #: `match_imports`, its `SEPARATORS`, and whether a name may be written in full without an import.
 MODULES: Mapping[str, str] = {
     **{name: name for name in ("java", "kotlin", "python", "go", "rust")},
@@ -135,10 +135,10 @@ def has_names(parser: str | None) -> bool:
 @cache
 def anchors(language: str, names: tuple[str, ...]) -> frozenset[str]:
     """The words of which one stands in every file that uses a name, with or without its module."""
-    return frozenset(anchor for name in names for anchor in _list_usage_clues(language, name))
+    return frozenset(anchor for name in names for anchor in _list_words_of_users(language, name))
 
 
-def _list_usage_clues(language: str, name: str) -> list[str]:
+def _list_words_of_users(language: str, name: str) -> list[str]:
     for own in ("builtins.", "globalThis."):
         if name.startswith(own):
             return [name.removeprefix(own).partition(".")[0]]
@@ -151,11 +151,11 @@ def _list_usage_clues(language: str, name: str) -> list[str]:
     return [path + slash + re.split(r"::|\.", last)[0]]
 
 
-def find_bindings(root: Node, language: str, names: Sequence[str]) -> list[Binding]:
-    return list(_naming(language).find_bindings(root, names))
+def find_import_bindings(root: Node, language: str, removed_names: Sequence[str]) -> list[Binding]:
+    return list(_naming(language).find_import_bindings(root, removed_names))
 
 
-def make_rules(
+def make_name_rules(
     language: str, bindings: Sequence[Binding], wanted: Mapping[str, Sequence[str]]
 ) -> dict[str, Rule]:
     """For each ``word``, a use, make ``word-import``, an import, and ``word-anywhere``, either."""

@@ -14,7 +14,7 @@ _MAJOR = re.compile(r"(?:^|[/.])v\d+$")
 _AFFIXES = re.compile(r"^go-|[-.]go$")
 
 
-def find_bindings(root: Node, _names: Sequence[str]) -> Iterator[Binding]:
+def find_import_bindings(root: Node, _removed_names: Sequence[str]) -> Iterator[Binding]:
     for spec in root.find_all(kind="import_spec"):
         path = spec.field("path").text()[1:-1]
         name = spec.field("name")

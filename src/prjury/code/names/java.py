@@ -31,7 +31,7 @@ _QUALIFIED = any_kind("scoped_identifier scoped_type_identifier field_access")
 _OUT_OF_IMPORTS = {"not": somewhere_in(any_kind("import_declaration package_declaration"))}
 
 
-def find_bindings(root: Node, _names: Sequence[str]) -> Iterator[Binding]:
+def find_import_bindings(root: Node, _removed_names: Sequence[str]) -> Iterator[Binding]:
     """The names that a file's imports bind; its own types hide those of a wildcard."""
     declared = frozenset(node.field("name").text() for node in root.find_all({"rule": _DECLARED}))
     for node in root.find_all(kind="import_declaration"):
@@ -42,14 +42,14 @@ def find_bindings(root: Node, _names: Sequence[str]) -> Iterator[Binding]:
             yield Binding(local, target, frozenset() if local else declared)
 
 
-def match_references(single: Sequence[str], longer: Sequence[Chain]) -> Rule:
+def match_references(simple_names: Sequence[str], chains: Sequence[Chain]) -> Rule:
     """Types, annotations, and names before a member; methods by their static import or type."""
     rules: list[Rule] = []
-    if single:
-        rules += _match_unqualified(match_one(single))
-    if longer:
-        rules.append({**_QUALIFIED, "regex": match_chains(longer), **_OUT_OF_IMPORTS})
-        rules += map(_match_method, longer)
+    if simple_names:
+        rules += _match_unqualified(match_one(simple_names))
+    if chains:
+        rules.append({**_QUALIFIED, "regex": match_chains(chains), **_OUT_OF_IMPORTS})
+        rules += map(_match_method, chains)
     return {"any": rules}
 
 

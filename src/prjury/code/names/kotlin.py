@@ -26,7 +26,7 @@ _IMPORT = re.compile(r"import\s+([\w`]+(?:\.[\w`]+)*)(\.\*)?(?:\s+as\s+(\w+))?")
 _HEADERS = any_kind("import_header package_header")
 
 
-def find_bindings(root: Node, _names: Sequence[str]) -> Iterator[Binding]:
+def find_import_bindings(root: Node, _names: Sequence[str]) -> Iterator[Binding]:
     for node in root.find_all(kind="import_header"):
         match = _IMPORT.match(node.text().strip())
         if match:
@@ -34,20 +34,20 @@ def find_bindings(root: Node, _names: Sequence[str]) -> Iterator[Binding]:
             yield Binding("" if match[2] else match[3] or target.rpartition(".")[2], target)
 
 
-def match_references(single: Sequence[str], longer: Sequence[Chain]) -> Rule:
+def match_references(simple_names: Sequence[str], chains: Sequence[Chain]) -> Rule:
     """Types, annotations, calls, and names before a member."""
     rules: list[Rule] = []
-    if single:
-        regex = match_one(single)
+    if simple_names:
+        regex = match_one(simple_names)
         places = list_places("call_expression navigation_expression callable_reference")
         name = {"kind": "simple_identifier", "regex": regex, "any": places}
         head = {"kind": "type_identifier", "regex": regex, "nthChild": 1}
         rules += [{**head, "inside": {"kind": "user_type"}}, {**name, "nthChild": 1}]
-    if longer:
+    if chains:
         outside = {"not": somewhere_in(_HEADERS)}
-        typed = match_any(match_chain(chain) + r"(?:\s*\.\s*\w+)*" for chain in longer)
+        typed = match_any(match_chain(chain) + r"(?:\s*\.\s*\w+)*" for chain in chains)
         rules.append({"kind": "user_type", "regex": typed, **outside})
-        rules.append({"kind": "navigation_expression", "regex": match_chains(longer), **outside})
+        rules.append({"kind": "navigation_expression", "regex": match_chains(chains), **outside})
     return {"any": rules}
 
 

@@ -67,10 +67,10 @@ _FAILED_NAME = r"^except\s*\(?[^:]*\b(?:AttributeError|NameError)"
 _IMPORTS = any_kind("import_statement import_from_statement")
 
 
-def _match_tried(error: str, **form: Rule) -> Rule:
+def _match_code_in_try(except_regex: str, **form: Rule) -> Rule:
     """Match what a ``try`` of this form attempts or does instead, not what it does after it."""
     reach = {"stopBy": {"kind": "function_definition"}}
-    clause = {"kind": "except_clause", "regex": error}
+    clause = {"kind": "except_clause", "regex": except_regex}
     attempt = {"kind": "try_statement", "has": clause, **form}
     return {
         "any": [
@@ -84,11 +84,11 @@ def _match_tried(error: str, **form: Rule) -> Rule:
 _TRIED_IMPORT: Rule = {
     "all": [
         {"any": [*_IMPORTS["any"], somewhere_in(_IMPORTS)]},
-        _match_tried(_FAILED_IMPORT),
+        _match_code_in_try(_FAILED_IMPORT),
     ]
 }
 _SEVERAL_STATEMENTS: Rule = {"has": {"field": "body", "has": {"nthChild": 2}}}
-_TRIED_NAME = _match_tried(_FAILED_NAME, **{"not": _SEVERAL_STATEMENTS})
+_TRIED_NAME = _match_code_in_try(_FAILED_NAME, **{"not": _SEVERAL_STATEMENTS})
 
 _FAILURES = r"(?:ImportError|ModuleNotFoundError|AttributeError|NameError)"
 #: What may fail on purpose, or is not run with every version.
@@ -149,16 +149,16 @@ def _hasattr(argument: Rule) -> Rule:
     return {"kind": "call", "all": [has_field("function", "^hasattr$"), arguments]}
 
 
-def list_try_alternatives(node: Node) -> list[Node]:
+def list_import_alternatives(import_node: Node) -> list[Node]:
     """The other parts of each ``try`` around an import that catches its failure."""
     others: list[Node] = []
-    for outer in node.ancestors():
+    for outer in import_node.ancestors():
         if outer.kind() == "try_statement":
             clauses = [child for child in outer.children() if child.kind() == "except_clause"]
             failed = [clause for clause in clauses if clause.matches(regex=_FAILED_IMPORT)]
             parts = [outer.field("body"), *failed]
-            if failed and any(_contains(part, node) for part in parts):
-                others += (part for part in parts if not _contains(part, node))
+            if failed and any(_contains(part, import_node) for part in parts):
+                others += (part for part in parts if not _contains(part, import_node))
     return others
 
 
@@ -221,18 +221,18 @@ _OF_THE_FILE: Rule = {
 }
 
 
-def find_bindings(root: Node, names: Sequence[str]) -> Iterator[Binding]:
+def find_import_bindings(root: Node, removed_names: Sequence[str]) -> Iterator[Binding]:
     bindings_there = [
         (binding, node)
-        for binding, node in _find_imported(root)
+        for binding, node in _find_imports(root)
         # Otherwise the import fails itself where one of the names is gone.
-        if not any(is_below(binding.target, name, SEPARATORS) for name in names)
+        if not any(is_below(binding.target, name, SEPARATORS) for name in removed_names)
         or not _allows_missing_import(root, binding, node)
     ]
     sure = _drop_ambiguous(bindings_there)
     stars = [binding.target for binding in sure if not binding.local]
     yield from (binding for binding in sure if binding.local)
-    if any(name.startswith(_BUILTINS) for name in names):
+    if any(name.startswith(_BUILTINS) for name in removed_names):
         stars.append(_BUILTINS)
     if not stars:
         return
@@ -247,7 +247,7 @@ def _allows_missing_import(root: Node, binding: Binding, node: Node) -> bool:
     """Tell an import with whose failure the file reckons, and whose name it uses accordingly."""
     if node.matches(**_ON_PRESENCE) or "importorskip" in node.text():
         return True
-    if not binding.local or not (handlers := list_try_alternatives(node)):
+    if not binding.local or not (handlers := list_import_alternatives(node)):
         return False
     if any(handler.find(kind="raise_statement") for handler in handlers):
         return False
@@ -266,7 +266,7 @@ def _allows_missing_import(root: Node, binding: Binding, node: Node) -> bool:
     return bool(question or node.parent().find({"rule": used}))
 
 
-def _find_imported(root: Node) -> Iterator[tuple[Binding, Node]]:
+def _find_imports(root: Node) -> Iterator[tuple[Binding, Node]]:
     for node in root.find_all(kind="import_statement"):
         for name in node.field_children("name"):
             target, alias = _read_alias(name)
@@ -285,13 +285,13 @@ def _find_imported(root: Node) -> Iterator[tuple[Binding, Node]]:
             yield Binding(node.field("left").text(), match[1]), node.parent()
 
 
-def _drop_ambiguous(found: Sequence[tuple[Binding, Node]]) -> list[Binding]:
+def _drop_ambiguous(imports: Sequence[tuple[Binding, Node]]) -> list[Binding]:
     """The bindings that no other one contests, or that alone stand under no condition."""
     alone = [
         (binding, node)
-        for binding, node in found
+        for binding, node in imports
         if not node.matches(**ON_VERSIONS)
-        and not any(_binds(part, binding.local) for part in list_try_alternatives(node))
+        and not any(_binds(part, binding.local) for part in list_import_alternatives(node))
     ]
     targets: dict[str, set[str]] = defaultdict(set)
     constant: dict[str, set[str]] = defaultdict(set)
@@ -313,7 +313,7 @@ def _binds(part: Node, local: str) -> bool:
     absent = {"not": has_field("right", "^(?:None|False)$")}
     assigned = {"kind": "assignment", "all": [has_field("left", match_one([local])), absent]}
     defined = {**_DEFINITIONS, **has_field("name", match_one([local]))}
-    imported = (binding.local for binding, _ in _find_imported(part))
+    imported = (binding.local for binding, _ in _find_imports(part))
     return local in imported or bool(local and part.find({"rule": {"any": [assigned, defined]}}))
 
 
@@ -324,22 +324,22 @@ def _read_alias(node: Node) -> tuple[str, str | None]:
     return "".join(node.field("name").text().split()), node.field("alias").text()
 
 
-def match_references(single: Sequence[str], longer: Sequence[Chain]) -> Rule:
+def match_references(simple_names: Sequence[str], chains: Sequence[Chain]) -> Rule:
     """Identifiers and attributes; neither what binds them nor keywords nor guarded code."""
     rules: list[Rule] = []
-    if single:
-        rules.append({"kind": "identifier", "regex": match_one(single), "not": _NO_VALUE})
-    if longer:
+    if simple_names:
+        rules.append({"kind": "identifier", "regex": match_one(simple_names), "not": _NO_VALUE})
+    if chains:
         # A module may be given another member, or a type of Python's own, in a member's place.
-        owners = "|".join(sorted({re.escape(chain[0]) for chain in longer}))
+        owners = "|".join(sorted({re.escape(chain[0]) for chain in chains}))
         other = rf"^(?:(?:{owners})[.]|(?:bool|int|float|complex|object|str)$)"
         right = {"field": "right", "regex": other}
         setting = {"kind": "assignment", "field": "left", "has": right}
         replaced = {"not": {"inside": setting}}
-        rules.append({"kind": "attribute", "regex": match_chains(longer), **replaced})
-    parts = {*single, *(part for chain in longer for part in chain)}
-    shadows = map(_match_shadowed, sorted({*single, *(chain[0] for chain in longer)}))
-    unwanted = [GUARDED, match_ifs(parts), *match_hasattr_fallbacks(longer), *shadows]
+        rules.append({"kind": "attribute", "regex": match_chains(chains), **replaced})
+    parts = {*simple_names, *(part for chain in chains for part in chain)}
+    shadows = map(_match_shadowed, sorted({*simple_names, *(chain[0] for chain in chains)}))
+    unwanted = [GUARDED, match_ifs(parts), *match_hasattr_fallbacks(chains), *shadows]
     return {"all": [{"any": rules}, *({"not": rule} for rule in unwanted)]}
 
 
@@ -369,14 +369,14 @@ def match_imports(names: Sequence[str]) -> Rule:
         }
     ]
     for name in names:
-        rules += [_match_member(module, member) for module, member in split_everywhere(name)]
+        rules += [_match_import(module, member) for module, member in split_everywhere(name)]
     parts = {part for name in names for part in name.split(".")}
     return {
         "all": [{"any": rules}, {"not": GUARDED}, {"not": _ON_PRESENCE}, {"not": match_ifs(parts)}]
     }
 
 
-def _match_member(module: str, member: str) -> Rule:
+def _match_import(module: str, member: str) -> Rule:
     source = has_field("module_name", rf"^{re.escape(module)}$")
     statement = {"kind": "import_from_statement", **source}
     aliased = {"kind": "aliased_import", "inside": statement}

@@ -23,7 +23,7 @@ _BINDS = {
 }
 
 
-def find_bindings(root: Node, _names: Sequence[str]) -> Iterator[Binding]:
+def find_import_bindings(root: Node, _names: Sequence[str]) -> Iterator[Binding]:
     for declaration in root.find_all(kind="use_declaration"):
         argument = declaration.field("argument")
         if argument is not None:
@@ -56,14 +56,14 @@ def _path_of(node: Node) -> str:
     return "".join(node.text().split()).removeprefix("::")
 
 
-def match_references(single: Sequence[str], longer: Sequence[Chain]) -> Rule:
+def match_references(simple_names: Sequence[str], chains: Sequence[Chain]) -> Rule:
     """Identifiers, types, macros and paths; not what binds them, nor parts of other paths."""
     rules: list[Rule] = []
-    if single:
-        rules.append({"any": _NAMES, "regex": match_one(single), "not": _BINDS})
-    if longer:
+    if simple_names:
+        rules.append({"any": _NAMES, "regex": match_one(simple_names), "not": _BINDS})
+    if chains:
         paths = [{"kind": "scoped_identifier"}, {"kind": "scoped_type_identifier"}]
-        regex = match_chains(longer, "::").replace("^", r"^(?:::)?", 1)
+        regex = match_chains(chains, "::").replace("^", r"^(?:::)?", 1)
         rules.append({"any": paths, "regex": regex, "not": _IN_USE})
     return {"any": rules}
 

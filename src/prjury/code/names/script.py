@@ -53,7 +53,7 @@ def find_import_statement_bindings(root: Node) -> Iterator[Binding]:
 def find_require_bindings(root: Node) -> Iterator[Binding]:
     for declarator in root.find_all(kind="variable_declarator"):
         value = declarator.field("value")
-        target = _read_loaded_name(value) if value else None
+        target = _read_required_target(value) if value else None
         if target is None:
             continue
         name = declarator.field("name")
@@ -81,14 +81,14 @@ def _find_parts(pattern: Node, target: str) -> Iterator[Binding]:
             yield Binding(child.field("value").text(), f"{target}.{child.field('key').text()}")
 
 
-def _read_loaded_name(value: Node) -> str | None:
+def _read_required_target(value: Node) -> str | None:
     """The qualified name of ``require("a").b`` and of ``await import("a")``."""
     kind = value.kind()
     if kind == "member_expression":
-        inner = _read_loaded_name(value.field("object"))
+        inner = _read_required_target(value.field("object"))
         return inner and f"{inner}.{value.field('property').text()}"
     if kind == "await_expression":
-        return _read_loaded_name(value.children()[-1])
+        return _read_required_target(value.children()[-1])
     if kind != "call_expression" or value.field("function").text() not in {"require", "import"}:
         return None
     first = value.field("arguments").find({"rule": {"any": STRINGS}})
@@ -153,7 +153,7 @@ _CAUGHT = {"kind": "try_statement", "field": "body", **has_field("handler", ".")
 _TRIED: Rule = {"inside": {"stopBy": _SCOPES, "kind": "statement_block", "inside": _CAUGHT}}
 
 
-def match_in_ifs(chains: Sequence[Chain]) -> Rule:
+def match_conditional_code(chains: Sequence[Chain]) -> Rule:
     """Code under a condition on what these spellings stand for, or on the runtime's version."""
     up = {"stopBy": {"not": {"kind": "member_expression"}}}  # a call of a member asks for nothing
     called = {"inside": {**up, "kind": "call_expression", "field": "function"}}
@@ -188,7 +188,7 @@ class ScriptNaming(Struct, frozen=True):
     def _binds(self) -> list[Rule]:
         return [*_BINDS, *(_TYPED_BINDS if self.typed else [])]
 
-    def find_bindings(self, root: Node, names: Sequence[str]) -> Iterator[Binding]:
+    def find_import_bindings(self, root: Node, removed_names: Sequence[str]) -> Iterator[Binding]:
         """The names of imports and ``require``; ``const {a} = b`` binds as well."""
         bindings_there = [*find_import_statement_bindings(root), *find_require_bindings(root)]
         modules: dict[str, set[str]] = defaultdict(set)
@@ -199,7 +199,7 @@ class ScriptNaming(Struct, frozen=True):
         targets = {binding.local: binding.target for binding in reversed(bindings_there)}
         bindings_there += find_destructured(root, targets)
         yield from bindings_there
-        if any(name.startswith(_GLOBALS) for name in names):
+        if any(name.startswith(_GLOBALS) for name in removed_names):
             # What binds a name outside of every function.
             outside = {"not": somewhere_in(_SCOPES)}
             defined = {"inside": {**_DEFINITIONS, "field": "name", **outside}}
@@ -212,33 +212,33 @@ class ScriptNaming(Struct, frozen=True):
             yield Binding("", _GLOBALS, frozenset(taken))
             yield from (Binding(name, _GLOBALS) for name in _GLOBAL_OBJECTS if name not in taken)
 
-    def match_references(self, single: Sequence[str], longer: Sequence[Chain]) -> Rule:
+    def match_references(self, simple_names: Sequence[str], chains: Sequence[Chain]) -> Rule:
         """Identifiers, member expressions and JSX names; not what binds them."""
         rules: list[Rule] = []
-        if single:
+        if simple_names:
             plain = "identifier shorthand_property_identifier"
             names = any_kind(self._join_kinds(plain, "type_identifier"))
             binds = [*self._binds, *_IN_IMPORT, *list_places(self._join_kinds("", _REQUIRE))]
-            rules.append({"regex": match_one(single), **names, "not": {"any": binds}})
-        if longer:
+            rules.append({"regex": match_one(simple_names), **names, "not": {"any": binds}})
+        if chains:
             members = self._join_kinds("member_expression", "nested_type_identifier")
-            rules.append({"regex": match_chains(longer, r"\??\."), **any_kind(members)})
-            rules.append({"kind": "subscript_expression", "regex": _match_subscripts(longer)})
-        firsts = sorted({*single, *(chain[0] for chain in longer)})
+            rules.append({"regex": match_chains(chains, r"\??\."), **any_kind(members)})
+            rules.append({"kind": "subscript_expression", "regex": _match_subscripts(chains)})
+        firsts = sorted({*simple_names, *(chain[0] for chain in chains)})
         shadows = [{"not": self._match_shadowed(name, firsts)} for name in firsts]
-        ifs = match_in_ifs([*((name,) for name in single), *longer])
+        ifs = match_conditional_code([*((name,) for name in simple_names), *chains])
         return {"all": [{"any": rules}, {"not": ifs}, *shadows]}
 
     def _join_kinds(self, plain: str, typed: str) -> str:
         return f"{plain} {typed}" if self.typed else plain
 
-    def _match_shadowed(self, name: str, known: Sequence[str]) -> Rule:
+    def _match_shadowed(self, name: str, others: Sequence[str]) -> Rule:
         """A use of the name in a function that means something else by it."""
         is_name = {"regex": match_one([name])}
         variable = {"kind": "identifier", **is_name, "any": self._binds}
         own = {
             "any": [variable, {**_SHORTHAND, **is_name}],
-            "not": {"inside": {"stopBy": _BLOCKS, **_match_brought(known)}},
+            "not": {"inside": {"stopBy": _BLOCKS, **_match_brought(others)}},
         }
         defined = {**_DEFINITIONS, **has_field("name", match_one([name]))}
         scope = {**_SCOPES, "has": {"stopBy": _SCOPES, "any": [own, defined]}}
@@ -253,7 +253,7 @@ class ScriptNaming(Struct, frozen=True):
         sources = list_places(self._join_kinds("import_statement export_statement", _REQUIRE))
         rules = [{"all": [below, {"any": [*sources, loads]}]}]
         for name in names:
-            rules += [_match_member(module, member) for module, member in split_everywhere(name)]
+            rules += [_match_import(module, member) for module, member in split_everywhere(name)]
         return {"any": rules, "not": _TRIED}
 
 
@@ -265,7 +265,7 @@ NAMINGS = {
 }
 
 
-def _match_member(module: str, member: str) -> Rule:
+def _match_import(module: str, member: str) -> Rule:
     source = rf"^.(?:node:)?{re.escape(module)}.$"
     specifier = {
         **any_kind("import_specifier export_specifier"),

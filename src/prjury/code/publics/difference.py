@@ -85,7 +85,7 @@ def _compare_declarations(old: Symbol, new: Symbol, bases_of: Above) -> Fit:
     return Fit.SAME if same else Fit.COMPATIBLE
 
 
-def _compare_python(old: Symbol, new: Symbol, bases_of: Above) -> Fit:
+def _compare_python_symbols(old: Symbol, new: Symbol, bases_of: Above) -> Fit:
     """A name that becomes a plain value may be anything, and bases are not known by their names."""
     kinds = old.kind, new.kind
     if kinds == (SymbolKind.CALLABLE, SymbolKind.CALLABLE):
@@ -111,7 +111,7 @@ def _compare_parameters(old: Symbol, new: Symbol, bases_of: Above) -> Fit:
         return Fit.COMPATIBLE  # a decorator takes the old names; where they went it knows
     placed = [each for each in before if each.passing in _POSITIONAL]
     places = [each for each in after if each.passing in _POSITIONAL]
-    if _compare_places(placed, places, bases_of, rest=Passing.REST in takes) is Fit.INCOMPATIBLE:
+    if _fit_positional(placed, places, bases_of, rest=Passing.REST in takes) is Fit.INCOMPATIBLE:
         return Fit.INCOMPATIBLE
     for each in before:
         other = by_name.get(each.name)
@@ -130,7 +130,7 @@ def _compare_parameters(old: Symbol, new: Symbol, bases_of: Above) -> Fit:
     return Fit.COMPATIBLE if all(each.name in names for each in needed) else Fit.INCOMPATIBLE
 
 
-def _compare_script(old: Symbol, new: Symbol, bases_of: Above) -> Fit:
+def _compare_script_symbols(old: Symbol, new: Symbol, bases_of: Above) -> Fit:
     if old.kind is not new.kind:
         others = {old.kind, new.kind} - {SymbolKind.VALUE}
         same = others in ({SymbolKind.PROPERTY}, {SymbolKind.CALLABLE})
@@ -143,7 +143,7 @@ def _compare_script(old: Symbol, new: Symbol, bases_of: Above) -> Fit:
     if old.kind is SymbolKind.CALLABLE:
         before, after = old.parameters or (), new.parameters or ()
         rest = any(each.passing is Passing.REST for each in after)
-        parts.append(_compare_places(before, after, bases_of, rest=rest))
+        parts.append(_fit_positional(before, after, bases_of, rest=rest))
     return max(parts, key=list(Fit).index)
 
 
@@ -151,7 +151,7 @@ def _fit_declarations(old: str, new: str) -> Fit:
     (before, _, was), (after, _, now) = old.partition("="), new.partition("=")
     if old == new:
         return Fit.SAME
-    wider = was and before == after and _list_members(was) <= _list_members(now)
+    wider = was and before == after and _split_union(was) <= _split_union(now)
     return Fit.COMPATIBLE if wider else Fit.INCOMPATIBLE
 
 
@@ -167,11 +167,11 @@ def _fit_results(old: str, new: str, bases_of: Above) -> Fit:
 def _is_within(type_: str, other: str, bases_of: Above) -> bool:
     if _is_same_type(type_, other):
         return True
-    wider = _list_members(other)
-    return all(each in wider or bases_of(each) & wider for each in _list_members(type_))
+    wider = _split_union(other)
+    return all(each in wider or bases_of(each) & wider for each in _split_union(type_))
 
 
-def _list_members(type_: str) -> frozenset[str]:
+def _split_union(type_: str) -> frozenset[str]:
     """Split a union, but for what stands in brackets."""
     members = [""]
     for part in type_.split("|"):
@@ -183,7 +183,7 @@ def _list_members(type_: str) -> frozenset[str]:
     return frozenset(member.strip() for member in members) - {""}
 
 
-def _compare_places(
+def _fit_positional(
     old: Sequence[Parameter], new: Sequence[Parameter], bases_of: Above, *, rest: bool
 ) -> Fit:
     """Compare what takes arguments by their places; one that may be left out can come, or widen."""
@@ -208,10 +208,10 @@ def _compare_places(
 
 
 _FITS: Mapping[str, Callable[[Symbol, Symbol, Above], Fit]] = {
-    "python": _compare_python,
-    "javascript": _compare_script,
-    "typescript": _compare_script,
-    "tsx": _compare_script,
+    "python": _compare_python_symbols,
+    "javascript": _compare_script_symbols,
+    "typescript": _compare_script_symbols,
+    "tsx": _compare_script_symbols,
 }
 
 
@@ -263,7 +263,7 @@ _Key: TypeAlias = tuple[str, str, str]
 def changes(old: Sequence[SourceText], new: Sequence[SourceText]) -> list[NameChange]:
     """The changes by path and line, without members of new or removed types."""
     old, new = _apply_export_lists(old, new)
-    outermost = _select_outermost(_Comparison(_State(old), _State(new)).find_changes())
+    outermost = _drop_members_of_whole_types(_Comparison(_State(old), _State(new)).find_changes())
     return sorted(outermost, key=lambda each: (each.path, each.symbol.line, each.symbol.name))
 
 
@@ -380,15 +380,15 @@ def _make_change(old: _Place | None, new: _Place | None, *, compatible: bool) ->
     return NameChange(text.path, text.home, old and old[1], new and new[1], compatible)
 
 
-def _select_outermost(listed: Iterable[NameChange]) -> Iterator[NameChange]:
+def _drop_members_of_whole_types(name_changes: Iterable[NameChange]) -> Iterator[NameChange]:
     """Without the members of types that come or go as a whole."""
-    listed = list(listed)
+    name_changes = list(name_changes)
     whole = {
         (each.kind, each.home, each.symbol.name)
-        for each in listed
+        for each in name_changes
         if each.kind is not ChangeKind.CHANGED and each.symbol.kind is SymbolKind.TYPE
     }
-    for each in listed:
+    for each in name_changes:
         name = each.symbol.name
         owners = (name[: match.start()] for match in _SEPARATOR.finditer(name))
         if not any((each.kind, each.home, owner) in whole for owner in owners):

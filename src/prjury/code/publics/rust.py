@@ -28,18 +28,18 @@ _WORDS = frozenset({"async", "unsafe", "const"})
 
 
 def read(root: Tree) -> Publics:
-    return Publics(tuple(_find_public_members(root, "", free=False)))
+    return Publics(tuple(_find_public_members(root, "", public_anyway=False)))
 
 
-def _find_public_members(tree: Tree, prefix: str, *, free: bool) -> Iterator[Symbol]:
+def _find_public_members(tree: Tree, prefix: str, *, public_anyway: bool) -> Iterator[Symbol]:
     """The public names in a module or a type; free ones are public without a word, as in traits."""
     for child in tree.declarations("ERROR"):
         if child.kind == "impl_item":
             if not child.field("trait"):
                 name = child.field("type").text.partition("<")[0].rpartition("::")[2]
                 body = child.field("body")
-                yield from _find_public_members(body, f"{prefix}{name}::", free=False)
-        elif free or child.child("visibility_modifier").text == "pub":
+                yield from _find_public_members(body, f"{prefix}{name}::", public_anyway=False)
+        elif public_anyway or child.child("visibility_modifier").text == "pub":
             yield from _list_symbols(child, prefix)
 
 
@@ -57,7 +57,7 @@ def _list_symbols(tree: Tree, prefix: str) -> Iterator[Symbol]:
         result = f"{word} {variables}{fields}".strip()
         yield Symbol(path, SymbolKind.TYPE, name.line, result=result)
         free, body = word in {"trait", "enum"}, tree.child(*_BODIES)
-        yield from _find_public_members(body, f"{path}::", free=free)
+        yield from _find_public_members(body, f"{path}::", public_anyway=free)
     elif tree.kind in {"function_item", "function_signature_item"}:
         words = tree.child("function_modifiers").words(_WORDS)
         parameters = tuple(Parameter("", type_) for type_ in _types(tree.field("parameters")))

@@ -122,7 +122,7 @@ def _list_declared(tree: Tree, prefix: str, default: str) -> Iterator[Symbol]:
     elif tree.kind in _FUNCTIONS or (default and tree.kind in CLOSURES):
         yield from _read_script_function(tree, path, line)
     elif tree.kind in _FIELDS:
-        yield _make_value(tree, path, line)
+        yield _make_value_or_function(tree, path, line)
     elif tree.kind == "type_alias_declaration":
         result = f"type {tree.field('type_parameters').text}= {tree.field('value').text}"
         yield Symbol(path, SymbolKind.TYPE, line, None, result)
@@ -166,7 +166,7 @@ def _annotation(tree: Tree) -> str:
     return tree.text.removeprefix(":").strip()
 
 
-def _make_value(tree: Tree, full_name: str, line: int) -> Symbol:
+def _make_value_or_function(tree: Tree, full_name: str, line: int) -> Symbol:
     """A variable or a field; one that holds a function is a function to callers."""
     type_ = ([Tree(), *tree.field("type").children()])[-1]
     value, words = type_ or tree.field("value"), _modifiers(tree)
@@ -180,23 +180,23 @@ def _make_value(tree: Tree, full_name: str, line: int) -> Symbol:
 def _read_variables(declarator: Tree) -> Iterator[Symbol]:
     name = declarator.field("name")
     if name.kind == "identifier":
-        yield _make_value(declarator, name.raw, name.line)
+        yield _make_value_or_function(declarator, name.raw, name.line)
     else:
-        for each in _find_destructured(name):
+        for each in _find_destructured_names(name):
             yield Symbol(each.raw, SymbolKind.VALUE, each.line)
 
 
-def _find_destructured(pattern: Tree) -> Iterator[Tree]:
+def _find_destructured_names(pattern: Tree) -> Iterator[Tree]:
     """The names in a pattern such as ``{ a, b: c }``."""
     if pattern.kind in {"identifier", "shorthand_property_identifier_pattern"}:
         yield pattern
     elif pattern.kind in {"object_assignment_pattern", "assignment_pattern"}:
-        yield from _find_destructured(pattern.field("left"))
+        yield from _find_destructured_names(pattern.field("left"))
     elif pattern.kind == "pair_pattern":
-        yield from _find_destructured(pattern.field("value"))
+        yield from _find_destructured_names(pattern.field("value"))
     elif pattern.kind in {"rest_pattern", "object_pattern", "array_pattern"}:
         for child in pattern.children():
-            yield from _find_destructured(child)
+            yield from _find_destructured_names(child)
 
 
 def _read_script_parameters(function: Tree) -> Iterator[Parameter]:

@@ -12,18 +12,18 @@ from typing import TypeAlias
 from prjury.code.languages import kin_of, language_of
 from prjury.code.parser import Parser
 from prjury.code.references import (
-    ByKin,
     ImportTarget,
+    NamesByKin,
     TreePaths,
     code_files,
-    find_added_references,
     find_definitions,
     find_referred,
+    find_used_names,
     is_from_stdlib,
     list_import_targets,
     words_of,
 )
-from prjury.code.source import MAX_BYTES, Source, UnreadableError, decode, strip_to_code
+from prjury.code.source import MAX_BYTES, Source, UnreadableError, require_text, strip_to_code
 from prjury.deadline import Deadline
 from prjury.jury.judgment import Location
 from prjury.manifests.go import read_go_mod
@@ -50,7 +50,7 @@ class ChangeReferences:
 
     pull: PullRequest
     repository: Repository
-    words: ByKin = field(default_factory=dict)
+    words: NamesByKin = field(default_factory=dict)
     modules: tuple[tuple[ImportTarget, str], ...] = ()
     files: Files = field(default_factory=dict)
     stripped: dict[str, Sequence[str] | None] = field(default_factory=dict, repr=False)
@@ -109,7 +109,7 @@ class ChangeReferences:
                 language = language_of(paths[blob])
                 if language:
                     with suppress(UnreadableError):
-                        sources[blob] = Source.of(decode(content), language)
+                        sources[blob] = Source.of(require_text(content), language)
             if sources:
                 self.stripped.update(strip_to_code(sources, Parser(), Deadline.after(_SECONDS)))
 
@@ -135,7 +135,7 @@ def find_change_references(pull: PullRequest, repository: Repository) -> ChangeR
     own = _map_go_modules(pull, repository) if "go" in map(kin_of, files) else {}
     targets = [(target, tree.find_file(target)) for target in list_import_targets(pull, own)]
     modules = tuple((target, path) for target, path in targets if path)
-    return ChangeReferences(pull, repository, find_added_references(pull), modules, files)
+    return ChangeReferences(pull, repository, find_used_names(pull), modules, files)
 
 
 def _map_go_modules(pull: PullRequest, repository: Repository) -> dict[str, str]:

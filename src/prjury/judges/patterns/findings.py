@@ -198,15 +198,15 @@ def find_code(scan: FileScan, hit: Hit, line: int, text: str) -> str:
     return text[spans[0][0] : spans[-1][1]] if spans else ""
 
 
-def find_repair(scan: FileScan, hit: Hit, line: int, text: str) -> Repair | None:
+def fix_first_line(scan: FileScan, hit: Hit, line: int, line_text: str) -> Repair | None:
     """Return what the rule's first fix that fits changes in a line that the parser saw so."""
     if not hit.active.repairs or line != hit.lines[0]:
         return None
-    spans = _columns(scan, hit, line, text)
+    spans = _columns(scan, hit, line, line_text)
     if hit.rewritten is not None:
         return _rewritten(hit, spans)
     for fix in hit.active.rule.fix:
-        if edits := tuple(_edits(fix, text, spans)):
+        if edits := tuple(_edits(fix, line_text, spans)):
             return Repair(edits, fix.applicability)
     return None
 

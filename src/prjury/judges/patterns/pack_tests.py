@@ -11,9 +11,9 @@ from msgspec import Struct
 
 from prjury.code.languages import LANGUAGES
 from prjury.code.parser import Job, NotParsed, Parsed, Parser
-from prjury.code.source import Source, UnreadableError, unescape
+from prjury.code.source import Source, UnreadableError, unescape_java
 from prjury.deadline import Deadline
-from prjury.judges.patterns.findings import find_repair
+from prjury.judges.patterns.findings import fix_first_line
 from prjury.judges.patterns.match import ActiveRule, FileScan, Hit, Prefilter
 from prjury.policy.yaml_reader import KeyPath
 from prjury.report.wording import pluralize
@@ -97,7 +97,7 @@ class PackCase(Struct, frozen=True):
         lines = self.code.split("\n")
         for hit in hits:
             at = hit.lines[0] - 1
-            if repair := find_repair(self.scan, hit, at + 1, lines[at]):
+            if repair := fix_first_line(self.scan, hit, at + 1, lines[at]):
                 lines[at] = repair.line(lines[at])[0]
         return "\n".join(lines)
 
@@ -137,7 +137,7 @@ def _list_cases(pack: Pack, number: int) -> Iterator[PackCase]:
         ]
         for code, fixed, where in [*valid, *invalid]:
             source, file = Source.of(code, language), cases.file or language.sample
-            text = "\n".join(unescape(line, language) for line in code.split("\n"))
+            text = "\n".join(unescape_java(line, language) for line in code.split("\n"))
             scan = FileScan(file, source, code.encode(), [active])
             skipped = not prefilter.candidates(text)
             must_match = "invalid" in where

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 
 from prjury.code.languages import Language, language_of
 from prjury.code.parser import ALL_SECONDS, NotParsed, Parsed, Parser
-from prjury.code.source import MAX_LINE, Source, UnreadableError, decode, unescape
+from prjury.code.source import MAX_LINE, Source, UnreadableError, require_text, unescape_java
 from prjury.deadline import Deadline
 from prjury.judges.patterns.baseline import Known, compute_fingerprints
-from prjury.judges.patterns.findings import PatternFinding, find_code, find_repair, fuse_repairs
+from prjury.judges.patterns.findings import PatternFinding, find_code, fix_first_line, fuse_repairs
 from prjury.judges.patterns.match import MARKER, ActiveRule, FileScan, Prefilter
 from prjury.judges.patterns.selection import ApplicableRules
 from prjury.judges.patterns.suppressions import Suppressions, job_with_probe, split_suppressions
@@ -98,7 +98,7 @@ class _Target:
     @property
     def added(self) -> str:
         """What the pull request adds to it."""
-        return "\n".join(unescape(line.text, self.language) for line in self.file.added_lines)
+        return "\n".join(unescape_java(line.text, self.language) for line in self.file.added_lines)
 
     def rules(self, candidates: Iterable[ActiveRule]) -> tuple[ActiveRule, ...]:
         """Those of the candidates that look at the file and hold for it."""
@@ -162,7 +162,7 @@ class PatternScan:
         """The file with rules whose clues stand in it, also on old lines; None without any."""
         if content is None:
             raise UnreadableError(_MISSING)
-        source = Source.of(decode(content), target.language)
+        source = Source.of(require_text(content), target.language)
         marked = self.silencing and MARKER in source.text and MARKER in target.added
         rules = target.rules(prefilter.rules if marked else prefilter.candidates(source.text))
         if not rules and not marked:
@@ -202,7 +202,7 @@ class PatternScan:
             return findings
         try:
             old = FileScan(
-                scan.path, Source.of(decode(content), target.language), content, scan.rules
+                scan.path, Source.of(require_text(content), target.language), content, scan.rules
             )
             # Matchers that need the parser are about code, which no bot edits.
             hits = old.hits(None)
@@ -245,7 +245,7 @@ class PatternScan:
                     file.path,
                     line,
                     added[line],
-                    find_repair(scan, hit, line, added[line]),
+                    fix_first_line(scan, hit, line, added[line]),
                     code=hit.name or find_code(scan, hit, line, added[line]),
                     replacement=hit.replacement,
                     basis=target.standing.basis(hit.active),

@@ -12,11 +12,11 @@ from functools import cached_property
 
 from msgspec import structs
 
-from prjury.code.hunk_context import add_context, has_definitions, list_definitions
+from prjury.code.hunk_context import has_definitions, list_definitions, widen_to_functions
 from prjury.code.languages import Language, kin_of, language_of
 from prjury.code.parser import Parser
 from prjury.code.references import LONGEST_LINE, WORD, find_definitions
-from prjury.code.source import Source, UnreadableError, decode
+from prjury.code.source import Source, UnreadableError, require_text
 from prjury.deadline import Deadline
 from prjury.errors import PrJuryError, SourceError
 from prjury.judges.context import CallSite, PullRequestContext
@@ -47,7 +47,7 @@ def widen_hunks(
     wider = {}
     for (file, text, _), scopes in zip(texts, scopes_of, strict=True):
         if until.remaining and scopes:
-            hunks = add_context(file.hunks, text, scopes)
+            hunks = widen_to_functions(file.hunks, text, scopes)
             wider[file.path] = structs.replace(file, hunks=hunks)
     return tuple(wider.get(file.path, file) for file in files)
 
@@ -70,7 +70,7 @@ def _read_texts(
         if total > _BYTES:
             return
         with suppress(UnreadableError):
-            text = decode(contents.get(file.new_blob or "") or b"")
+            text = require_text(contents.get(file.new_blob or "") or b"")
             if text:
                 yield file, text, Source.of(text, language)
 

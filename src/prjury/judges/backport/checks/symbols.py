@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from prjury.code.languages import kin_of
-from prjury.code.references import ByKin, TreePaths, find_added_uses
+from prjury.code.references import NamesByKin, TreePaths, find_added_uses
 from prjury.errors import SourceError
 from prjury.judges.backport.references import ChangeReferences, Files, code_of
 from prjury.jury.judgment import Check, Location
@@ -109,7 +109,7 @@ def _find_missing_names(
     return _confirm_missing(needs, suspects)
 
 
-def _not_near(needs: ChangeReferences, files: Files) -> ByKin:
+def _not_near(needs: ChangeReferences, files: Files) -> NamesByKin:
     """Return the words that neither the touched files on the branch nor some near them contain."""
     paths = {path for file in needs.pull.files for path in (file.path, file.old_path) if path}
     folders = {posixpath.dirname(path) for path in paths}
@@ -119,7 +119,7 @@ def _not_near(needs: ChangeReferences, files: Files) -> ByKin:
 
 
 def _list_suspects(
-    needs: ChangeReferences, words: ByKin, files: Files
+    needs: ChangeReferences, words: NamesByKin, files: Files
 ) -> dict[str, tuple[Location, ...]]:
     """Return names whose known definitions are all in files that lack them on the branch.
 
