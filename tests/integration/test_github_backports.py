@@ -191,11 +191,11 @@ def test_three_commits_in_order_keep_author_date_and_message(fake: FakeGitHub, l
 class Rewriting(RepoClient):
     """A server that changes the line ends of texts."""
 
-    def send(self, doing: str, method: str, path: str, content: Any, *more: Any, **how: Any) -> Any:
+    def send(self, task: str, method: str, path: str, content: Any, *more: Any, **how: Any) -> Any:
         for entry in content["tree"] if path == "/git/trees" else ():
             if "content" in entry:
                 entry["content"] = entry["content"].replace("\r\n", "\n")
-        return super().send(doing, method, path, content, *more, **how)
+        return super().send(task, method, path, content, *more, **how)
 
 
 def test_a_text_that_the_server_changes_is_sent_as_bytes(fake: FakeGitHub, line: Line) -> None:

@@ -36,7 +36,7 @@ from prjury.github.client import GitHub
 from prjury.github.event import Event, EventKind
 from prjury.github.payload import CommentFacts, PullFacts
 from prjury.github.posts import delete_comment, has_own_reaction, post_comment, react, set_status
-from prjury.github.workflow_runs import WorkflowRun, find_workflow_run, list_runs, run_again
+from prjury.github.workflow_runs import WorkflowRun, find_workflow_run, list_runs, rerun_if_ended
 from prjury.report.codec import ReportJson, verdict_from_report
 from prjury.report.continuity import PastVerdict, write_dismissal
 from prjury.report.findings import findings
@@ -316,4 +316,4 @@ class Replies:
                 "close and reopen the pull request."
             )
         if run.conclusion:
-            run_again(self.history.room, run.id)
+            rerun_if_ended(self.history.room, run.id)

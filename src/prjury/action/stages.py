@@ -33,7 +33,7 @@ from prjury.app.stages import collect_program_votes as collect_stage
 from prjury.errors import ExitCode, SourceError, UsageError
 from prjury.git.open_snapshot import SUPERSEDED, NothingToReview
 from prjury.github.artifacts import FILE, BuildArtifact
-from prjury.github.event import ENDED, Event, EventKind, Superseded, find_pull, read_event
+from prjury.github.event import ENDED, Event, EventKind, Superseded, find_only_pull, read_event
 from prjury.github.payload import PullFacts, Tip
 from prjury.github.pulls import list_candidate_pulls, require_single_pull, twins_of
 from prjury.github.workflow_runs import WorkflowRun, has_newer_run
@@ -94,7 +94,7 @@ def collect_evidence(job: Job) -> JobResult:
     if run.conclusion not in ENDED - {"cancelled"}:
         return job.end_idle(_explain_no_run(run))
     with job.dependencies.connect(event, job.inputs) as client:
-        pull = find_pull(client, event.repo, run)
+        pull = find_only_pull(client, event.repo, run)
         if isinstance(pull, Superseded):
             return job.end_idle(pull.reason)
         event = replace(event, pull=pull)
@@ -131,7 +131,7 @@ def publish_verdict(job: Job) -> JobResult:
     if run.conclusion not in ENDED:
         return job.end_idle(_explain_no_run(run))
     with Publication(job, event) as publication:
-        pull = find_pull(publication.client, event.repo, run)
+        pull = find_only_pull(publication.client, event.repo, run)
         if isinstance(pull, Superseded):
             publication.gates = False
             return job.end_idle(pull.reason)

@@ -54,7 +54,7 @@ def open_work_tree_git(repository: OperatorRepository, root: Path) -> Iterator[G
         yield Git(directory, (f"core.fileMode={modes}",), env)
 
 
-def list_uncommitted(repository: OperatorRepository) -> list[str]:
+def list_uncommitted_paths(repository: OperatorRepository) -> list[str]:
     """List paths whose mode or content in the work tree or the index is not the committed one."""
     if repository.work_tree is None:
         return []

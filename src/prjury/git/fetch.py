@@ -144,14 +144,14 @@ def fetch_objects(
         git = Git(directory)
         depth = () if lender else (f"--depth={_DEPTH}",)
         _fetch(git, remote, refspecs, depth)
-        _deepen_history(git, remote, refspecs, refspecs[:2], "--unshallow")
+        _deepen_to_merge_base(git, remote, refspecs, refspecs[:2], "--unshallow")
         alone = threading.Lock()  # git itself refuses a second fetch at the same time
 
         def bring(name: str) -> None:
             with alone:
                 sides = [refspec(name), refspecs[-1]]
                 _fetch(git, remote, sides[:1], depth)
-                _deepen_history(git, remote, sides, sides)
+                _deepen_to_merge_base(git, remote, sides, sides)
 
         yield OperatorRepository(
             git,
@@ -171,7 +171,7 @@ def _fetch(git: Git, remote: Remote, refspecs: Sequence[str], options: Sequence[
     remote.run(git, *args, *options, "--end-of-options", remote.address, *refspecs)
 
 
-def _deepen_history(
+def _deepen_to_merge_base(
     git: Git, remote: Remote, refspecs: Sequence[str], sides: Sequence[str], *last_resort: str
 ) -> None:
     """Fetch more history until it is certain where the two sides part."""

@@ -178,7 +178,7 @@ def _pick_selected(line: _PickedLine, arguments: Sequence[str], deadline: Deadli
     trial = RebaseTrial(None, len(commits), applied=len(entries) - len(commits))
     if len(entries) > MOST_COMMITS:
         return replace(trial, unfinished="too_large")
-    return _pick_all(line, commits, trial, deadline)
+    return _pick_until_conflict(line, commits, trial, deadline)
 
 
 def _limit(deadline: Deadline) -> float:
@@ -226,7 +226,7 @@ class _PickedLine(Struct, frozen=True):
         return self.git.text("commit-tree", tree, *options, "-m", "trial pick")
 
 
-def _pick_all(
+def _pick_until_conflict(
     line: _PickedLine, commits: list[LogEntry], trial: RebaseTrial, deadline: Deadline
 ) -> RebaseTrial:
     for place, entry in enumerate(commits, 1):

@@ -11,7 +11,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from prjury.errors import ExitCode, PrJuryError, SourceError, UsageError
-from prjury.git.directory import list_uncommitted
+from prjury.git.directory import list_uncommitted_paths
 from prjury.git.fetch import Remote, Transport, fetch_default_branch, fetch_objects, refspec
 from prjury.git.merge import find_landing, find_squash_commit, merge_trees
 from prjury.git.operator import OperatorRepository, open_repository
@@ -183,11 +183,11 @@ def _merge_onto(store: Store, landed: Landed, commit: str) -> str | None:
 @contextmanager
 def _open_source(request: SnapshotRequest) -> Iterator[OperatorRepository]:
     """Open the local repository, or a fetched one if the pull request is not here."""
-    local = _open_local_repository(request)
+    local = _open_matching_local_repository(request)
     if local and (request.number is None or request.head or local.pull(request.number)):
         yield local
         return
-    remote = _choose_remote(request, local)
+    remote = _require_given_or_local(request, local)
     if request.head is None and request.number is None:
         raise UsageError(
             "It is not clear what to review", remedy="Name a pull request's number, or a head"
@@ -203,7 +203,7 @@ def _open_source(request: SnapshotRequest) -> Iterator[OperatorRepository]:
         yield repository
 
 
-def _choose_remote(request: SnapshotRequest, local: OperatorRepository | None) -> Remote:
+def _require_given_or_local(request: SnapshotRequest, local: OperatorRepository | None) -> Remote:
     url = request.url or (local.remote_url if local else None)
     if request.transport and url:
         return Remote(url, request.transport)
@@ -217,7 +217,7 @@ def _choose_remote(request: SnapshotRequest, local: OperatorRepository | None) -
     )
 
 
-def _open_local_repository(request: SnapshotRequest) -> OperatorRepository | None:
+def _open_matching_local_repository(request: SnapshotRequest) -> OperatorRepository | None:
     if not request.local:
         return None
     try:
@@ -251,15 +251,15 @@ def _choose_sides(repository: OperatorRepository, request: SnapshotRequest) -> _
         return _Sides(repository.resolve(request.base) if request.base else head, head)
     base = repository.resolve(request.base) if request.base else repository.default_branch()
     if request.head is None and request.number is None:
-        return _choose_current_sides(repository, base, head, base_is_named=request.base is not None)
+        return _refuse_or_add_notes(repository, base, head, base_is_named=request.base is not None)
     return _Sides(base, head)
 
 
-def _choose_current_sides(
+def _refuse_or_add_notes(
     repository: OperatorRepository, base: Side, head: Side, *, base_is_named: bool
 ) -> _Sides:
     """Take the current branch, with notes on uncommitted files and on the branch below."""
-    pending = list_uncommitted(repository)
+    pending = list_uncommitted_paths(repository)
     files = f"{len(pending)} file{'s are' if len(pending) != 1 else ' is'} not committed"
     if head.sha == base.sha:
         words = f"{head.ref} is level with {base.ref}"

@@ -191,12 +191,12 @@ class Releases:
         args = ("log", "--format=commit %H", "--no-walk=unsorted", _FIRST, *_PATCH, *alike)
         output = self.git(*args, "--", *paths, timeout=_PATIENCE)
         by_patch: dict[str, list[str]] = {}
-        for patch, commit in _digest_patches(output) if output else ():
+        for patch, commit in _list_digests_and_commits(output) if output else ():
             by_patch.setdefault(patch, []).append(commit)
         same = {}
         for base, head in changes if by_patch else ():
             diff = self.git("diff-tree", *_PATCH, base, head, "--", *paths)
-            own, _ = next(_digest_patches(diff))
+            own, _ = next(_list_digests_and_commits(diff))
             commits = [sha for sha in by_patch.get(own, ()) if not self._moves(sha, paths)]
             if commits:
                 same[base, head] = commits
@@ -256,7 +256,7 @@ class Releases:
         )
 
 
-def _digest_patches(diffs: bytes) -> Iterator[tuple[str, str]]:
+def _list_digests_and_commits(diffs: bytes) -> Iterator[tuple[str, str]]:
     """Yield a digest of each commit's diff, and the commit; empty for a diff without one.
 
     Where lines stand does not count, but every blank of them does: `git patch-id` leaves blanks

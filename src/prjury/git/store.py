@@ -159,10 +159,10 @@ class Store:
                 self.git("read-tree", tree, env=env)
                 self.git("checkout-index", "--all", "--quiet", f"--prefix={root}/", env=env)
             except GitError as error:
-                return self._list_missing_content(tree, root, error)
+                return self._list_missing_or_raise(tree, root, error)
         return ()
 
-    def _list_missing_content(self, tree: str, root: Path, error: GitError) -> Sequence[str]:
+    def _list_missing_or_raise(self, tree: str, root: Path, error: GitError) -> Sequence[str]:
         """List the files whose content is missing, if that is all that went wrong."""
         files = [file for file in self.files(tree) if file.mode != SUBMODULE_MODE]
         present = read_blob_sizes(self.git, [file.blob for file in files])

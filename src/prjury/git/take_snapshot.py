@@ -107,7 +107,7 @@ def take_snapshot(
         base=base,
         head=head,
         merge_base=start,
-        merge=_make_refused_merge(unsafe) if unsafe else _merge(store, base.sha, head.sha, start),
+        merge=_refuse_unsafe_merge(unsafe) if unsafe else _merge(store, base.sha, head.sha, start),
         files=tuple(sorted(_apply_caps(caps, shots), key=lambda file: file.path)),
         behind=behind,
         ahead=ahead,
@@ -129,7 +129,7 @@ def _merge(store: Store, base: str, head: str, merge_base: str) -> MergeTrial:
     return try_merge(store.git, base, head)
 
 
-def _make_refused_merge(paths: Sequence[str]) -> MergeTrial:
+def _refuse_unsafe_merge(paths: Sequence[str]) -> MergeTrial:
     more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
     why = (
         f"the change holds the path `{visible(paths[0])}`{more}, which could be written outside of "
@@ -170,13 +170,13 @@ def _read_patched(store: Store, old: str, new: str) -> list[_Patched]:
         raw = store.raw_changes(old, new)
         patches = list(store.patches(old, new))
     except GitError as error:
-        return _read_available(store, old, new, error)
+        return _read_available_or_raise(store, old, new, error)
     except DiffError as error:
         raise SourceError(f"git's diff could not be read: {error}", reason="git_failed") from error
     return _pair_patches(store, raw, patches)
 
 
-def _read_available(store: Store, old: str, new: str, error: GitError) -> list[_Patched]:
+def _read_available_or_raise(store: Store, old: str, new: str, error: GitError) -> list[_Patched]:
     """Read the files whose objects are here, and name the others as not checked."""
     raw = store.raw_changes(old, new, renames=False)
     present = read_blob_sizes(store.git, [blob for change in raw for blob in _list_blobs(change)])

@@ -25,7 +25,7 @@ from msgspec import Struct
 from prjury.errors import CannotJudgeError, SourceError
 from prjury.github.client import LOOPBACK, GitHub
 from prjury.github.payload import at, read_number, text
-from prjury.ports.types import LeftReports
+from prjury.ports.types import FetchedReports
 from prjury.snapshot.model import printable
 
 if TYPE_CHECKING:
@@ -77,14 +77,14 @@ class BuildArtifact(Struct, frozen=True):
 
 def fetch_artifact(client: GitHub, repo: str, run: int, name: str) -> bytes:
     """The newest artifact of that name as GitHub keeps it."""
-    return _fetch_zip(client, repo, _require_newest_artifact(client, repo, run, name))
+    return _fetch_verified_zip(client, repo, _require_newest_artifact(client, repo, run, name))
 
 
-def _fetch_zip(client: GitHub, repo: str, artifact: Artifact) -> bytes:
+def _fetch_verified_zip(client: GitHub, repo: str, artifact: Artifact) -> bytes:
     content = client.ask(
         f"fetch the artifact {artifact.id}",
-        lambda: _download(client, f"/repos/{repo}/actions/artifacts/{artifact.id}/zip"),
-        needs="actions: read",
+        lambda: _download_archive(client, f"/repos/{repo}/actions/artifacts/{artifact.id}/zip"),
+        scope="actions: read",
     )
     if artifact.digest and artifact.digest != f"sha256:{hashlib.sha256(content).hexdigest()}":
         raise _refuse_archive("it is not what was uploaded")
@@ -115,27 +115,27 @@ def _list_artifacts(
         f"/actions/runs/{run}/artifacts",
         _read_artifact,
         key="artifacts",
-        needs="actions: read",
+        scope="actions: read",
         query=query,
     )
     return [each for each in artifacts if not each.expired]
 
 
 def fetch_junit_reports(
-    client: GitHub, repo: str, runs: Sequence[int], names: Sequence[str]
-) -> LeftReports:
+    client: GitHub, repo: str, runs: Sequence[int], artifact_names: Sequence[str]
+) -> FetchedReports:
     """The JUnit reports in the newest artifact of each wanted name that the runs have left."""
     newest: dict[str, Artifact] = {}
     for run in runs:
         for artifact in sorted(_list_artifacts(client, repo, run), key=_AGE):
-            if any(is_named(artifact.name, name) for name in names):
+            if any(is_named(artifact.name, name) for name in artifact_names):
                 newest[artifact.name] = artifact
     files, problems, room = dict[str, bytes](), list[str](), _MOST_XML
     for artifact in [*newest.values()][:_MOST_ARTIFACTS]:
         try:
             if artifact.size > _LARGEST_ZIP:
                 raise _refuse_archive(f"it is larger than {_LARGEST_ZIP // 1024**2} MiB")
-            contents = unpack_junit_reports(_fetch_zip(client, repo, artifact), room)
+            contents = unpack_junit_reports(_fetch_verified_zip(client, repo, artifact), room)
         except CannotJudgeError as error:
             problems.append(f"the artifact {artifact.name} is refused: {error.why}")
             continue
@@ -143,7 +143,7 @@ def fetch_junit_reports(
         files |= {f"{artifact.name}/{path}": content for path, content in contents.items()}
     if len(newest) > _MOST_ARTIFACTS:
         problems.append(f"only {_MOST_ARTIFACTS} artifacts were read")
-    return LeftReports(files, tuple(problems))
+    return FetchedReports(files, tuple(problems))
 
 
 def is_named(name: str, pattern: str) -> bool:
@@ -228,7 +228,7 @@ def _read_artifact(entry: object) -> Artifact:
     )
 
 
-def _download(client: GitHub, path: str) -> bytes:
+def _download_archive(client: GitHub, path: str) -> bytes:
     """The archive: GitHub sends to a store elsewhere, which must not be given the token."""
     from requests import Session  # noqa: PLC0415 - comes with PyGithub
 

@@ -100,7 +100,7 @@ class CommitRuns:
     statuses: Sequence[ReportedRun] = ()
     own: OwnRun = field(default_factory=OwnRun)
 
-    def list_results(self) -> tuple[CheckResult, ...]:
+    def list_newest_foreign_results(self) -> tuple[CheckResult, ...]:
         """Return what counts of it, this program's own reports left out."""
         own = self._find_own_checks()
         runs = [

@@ -24,7 +24,7 @@ from prjury.github.check_results import (
 from prjury.github.client import GITHUB_API, Connection, GitHub, RetryBudget
 from prjury.github.repo_client import KeptPages
 from prjury.github.workflow_runs import WorkflowRun, read_workflow_run
-from prjury.ports.types import CheckResult, LeftReports
+from prjury.ports.types import CheckResult, FetchedReports
 
 Entry = TypeVar("Entry", ReportedRun, WorkflowRun)
 
@@ -74,10 +74,10 @@ class CommitChecks(Struct, frozen=True):
                 self.sleep(min(pause, deadline.remaining))
                 pause = min(pause * _GROWTH, _LONGEST_PAUSE)
 
-    def reports(self, commit: str, names: Sequence[str], deadline: Deadline) -> LeftReports:
+    def reports(self, commit: str, names: Sequence[str], deadline: Deadline) -> FetchedReports:
         """The JUnit reports in the newest artifacts of the commit that have one of these names."""
         with self._connect(deadline) as client:
-            workflows = _CheckReader(client, self.repo, self.own).workflows(commit)
+            workflows = _CheckReader(client, self.repo, self.own).list_workflow_runs(commit)
             runs = CommitRuns(workflows, own=self.own).list_ended_workflows()
             return fetch_junit_reports(client, self.repo, [run.id for run in runs], names)
 
@@ -98,14 +98,14 @@ class _CheckReader:
     def read_results(self, commit: str) -> Sequence[CheckResult]:
         """All that is said of the commit now."""
         on = f"/commits/{commit}"
-        workflows = self.workflows(commit)
+        workflows = self.list_workflow_runs(commit)
         runs = self._read_entries(
             f"{on}/check-runs", read_check_run, "checks", "check_runs", filter="latest"
         )
         statuses = self._read_entries(f"{on}/statuses", read_status, "statuses")
-        return CommitRuns(workflows, runs, statuses, self.own).list_results()
+        return CommitRuns(workflows, runs, statuses, self.own).list_newest_foreign_results()
 
-    def workflows(self, commit: str) -> Sequence[WorkflowRun]:
+    def list_workflow_runs(self, commit: str) -> Sequence[WorkflowRun]:
         """The runs of workflows on the commit."""
         path = "/actions/runs"
         try:
@@ -128,7 +128,7 @@ class _CheckReader:
         doing, needed = f"read the checks of {self.repo}", f"{needs}: read"
         try:
             listed = self.client.repo(self.repo).list_all(
-                doing, path, read, key=key, needs=needed, query=query, kept=self._kept
+                doing, path, read, key=key, scope=needed, query=query, cache=self._kept
             )
         except SourceError as error:
             if error.reason == "refused":

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
-from typing import TYPE_CHECKING, Self, TypeVar
+from typing import TYPE_CHECKING, Literal, Self, TypeVar
 from urllib.parse import quote, urlsplit
 
 from msgspec import Struct
@@ -41,7 +41,7 @@ _NEW_LABEL = re.compile(r"\bcreate labels?\b", re.IGNORECASE)
 _MOST_ERRORS, _LONGEST = 3, 200
 
 
-def choose_403_remedy_and_reason(message: str, permission: str) -> tuple[str, str]:
+def advise_on_403(message: str, permission: str) -> tuple[str, Literal["permission", "forbidden"]]:
     """The remedy for a 403 and its machine-readable word: ``permission`` or ``forbidden``."""
     for words, remedy in _FORBIDDEN:
         if words.search(message):
@@ -123,13 +123,13 @@ def list_pygithub_errors() -> tuple[type[Exception], ...]:
     )
 
 
-def diagnose(error: Exception, doing: str, permission: str, now: float) -> Trouble:
+def diagnose(error: Exception, task: str, permission: str, now: float) -> Trouble:
     """The trouble behind a foreign error."""
     from github import GithubException, RateLimitExceededException  # noqa: PLC0415 - heavy, late
     from github.GithubException import IncompletableObject  # noqa: PLC0415 - the same
     from requests import RequestException  # noqa: PLC0415 - comes with PyGithub
 
-    what = f"Could not {doing}"
+    what = f"Could not {task}"
     if isinstance(error, RequestException):
         return Trouble(
             what,
@@ -188,7 +188,7 @@ def _diagnose_status(what: str, status: int, detail: str, permission: str) -> Tr
         )
     why, remedy, reason = {
         401: (message, "Give a valid token", "bad_credentials"),
-        403: (message, *choose_403_remedy_and_reason(detail, permission)),
+        403: (message, *advise_on_403(detail, permission)),
         404: (
             f"{message}: it does not exist, or the token may not see it",
             f"Check the name; a private repository takes a token with `{permission}`",
@@ -236,12 +236,12 @@ class Connection:
     account: str = ""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "api_url", _check_api_url(self.api_url))
+        object.__setattr__(self, "api_url", _require_api_url(self.api_url))
         if self.token is not None and not (self.token.isascii() and self.token.isprintable()):
             raise UsageError("The GitHub token holds characters that no token has")
 
 
-def _check_api_url(url: str) -> str:
+def _require_api_url(url: str) -> str:
     try:
         parts = urlsplit(url.strip())
         plain = parts.scheme == "http" and parts.hostname in LOOPBACK
@@ -317,7 +317,7 @@ class GitHub:
     def pull(self, repo: str, number: int) -> PullFacts:
         """Return what GitHub says about a pull request."""
         doing, needs = f"read pull request {repo}#{number}", "pull-requests: read"
-        return self.repo(repo).get(doing, f"/pulls/{number}", read_pull, needs=needs)
+        return self.repo(repo).get(doing, f"/pulls/{number}", read_pull, scope=needs)
 
     def may_write(self, repo: str, login: str) -> bool:
         """Return true if an account may push to a repository; who may only triage may not."""
@@ -344,24 +344,24 @@ class GitHub:
 
     def ask(
         self,
-        doing: str,
+        task: str,
         call: Callable[[], Result],
         *,
         error: type[PrJuryError] = SourceError,
-        needs: str = "metadata: read",
+        scope: str = "metadata: read",
         repeatable: bool = True,
     ) -> Result:
         """Return the result of a call of PyGithub's requester, tried again where that is safe.
 
         What is not ``repeatable`` is not tried again where nobody knows whether it was carried out.
         """
-        attempt, writing = 1, needs.replace(": read", ": write")
-        needs = writing if writing in self.connection.takes else needs
+        attempt, writing = 1, scope.replace(": read", ": write")
+        scope = writing if writing in self.connection.takes else scope
         while True:
             try:
                 return call()
             except list_pygithub_errors() as foreign:
-                trouble = diagnose(foreign, doing, needs, time.time())
+                trouble = diagnose(foreign, task, scope, time.time())
                 if not self._patience.wait_to_retry(attempt, trouble, repeatable=repeatable):
                     raise trouble.phrase_error(error) from foreign
             attempt += 1

@@ -39,7 +39,7 @@ class Superseded:
     reason: str
 
 
-def find_pull(client: GitHub, repo: str, run: WorkflowRun) -> PullFacts | Superseded:
+def find_only_pull(client: GitHub, repo: str, run: WorkflowRun) -> PullFacts | Superseded:
     """The one open pull request of the run's head."""
     if run.event not in {"pull_request", "pull_request_target"}:
         raise make_unsure_pull_error(
@@ -280,7 +280,7 @@ def _of_workflow_run(payload: object, repo: str) -> PullFacts:
     return PullFacts(repo=name, base=Tip(), head=head, head_repo=run.head_repo)
 
 
-def _read_push(payload: object, repo: str) -> PullFacts:
+def _read_pushed_base(payload: object, repo: str) -> PullFacts:
     """The branch that has moved as the base; what is based on it, GitHub has to be asked for."""
     branch = text(at(payload, "ref")).removeprefix("refs/heads/")
     moved = at(payload, "deleted") is not True and not branch.startswith("refs/")
@@ -320,7 +320,7 @@ _READERS = {
     EventKind.WORKFLOW_DISPATCH: _read_dispatch,
     EventKind.MERGE_GROUP: _read_merge_group,
     EventKind.WORKFLOW_RUN: _of_workflow_run,
-    EventKind.PUSH: _read_push,
+    EventKind.PUSH: _read_pushed_base,
     EventKind.ISSUE_COMMENT: _read_issue_comment,
 }
 

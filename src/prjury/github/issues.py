@@ -86,4 +86,4 @@ def _fetch_issue(client: GitHub, repo: str, number: int) -> LinkedIssue:
         return LinkedIssue(number, "\n\n".join(words).strip())
 
     doing = f"read issue {repo}#{number}"
-    return client.repo(repo).get(doing, f"/issues/{number}", read_issue, needs="issues: read")
+    return client.repo(repo).get(doing, f"/issues/{number}", read_issue, scope="issues: read")

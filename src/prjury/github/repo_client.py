@@ -63,73 +63,73 @@ class RepoClient:
 
     def get(
         self,
-        doing: str,
+        task: str,
         path: str,
         read: Callable[[object], Result],
         *,
-        needs: str = "metadata: read",
+        scope: str = "metadata: read",
         query: Mapping[str, object] | None = None,
     ) -> Result:
         """Return what is at a path."""
         return self.client.ask(
-            doing,
+            task,
             lambda: read(self._request("GET", path, query)[1]),
             error=self.error,
-            needs=needs,
+            scope=scope,
         )
 
     def entries(
         self,
-        doing: str,
+        task: str,
         path: str,
         *,
-        needs: str,
+        scope: str,
         key: str | None = None,
         query: Mapping[str, object] | None = None,
-        kept: KeptPages | None = None,
+        cache: KeptPages | None = None,
     ) -> Iterator[object]:
         """The entries of a list, from one page after the other."""
-        pages = {} if kept is None else kept
+        pages = {} if cache is None else cache
         for number in range(1, _MOST_PAGES + 1):
             before = pages.get((path, number))
             parameters = {**(query or {}), "per_page": _PAGE, "page": number}
             call = partial(self._read_page, path, parameters, key, before)
-            page = self.client.ask(doing, call, error=self.error, needs=needs)
+            page = self.client.ask(task, call, error=self.error, scope=scope)
             pages[path, number] = page
             yield from page.entries
             if page.is_last:
                 return
         why = f"The list has more than {_MOST_PAGES * _PAGE:,} entries"
-        raise self.error(f"Could not {doing}", why=why, reason="too_large")
+        raise self.error(f"Could not {task}", why=why, reason="too_large")
 
     def list_all(
         self,
-        doing: str,
+        task: str,
         path: str,
         read: Callable[[object], Result],
         *,
-        needs: str,
+        scope: str,
         key: str | None = None,
         query: Mapping[str, object] | None = None,
-        kept: KeptPages | None = None,
+        cache: KeptPages | None = None,
     ) -> list[Result]:
         """Every entry of a list, read; see `entries`."""
-        entries = list(self.entries(doing, path, needs=needs, key=key, query=query, kept=kept))
-        return self.client.ask(doing, lambda: list(map(read, entries)), error=self.error)
+        entries = list(self.entries(task, path, scope=scope, key=key, query=query, cache=cache))
+        return self.client.ask(task, lambda: list(map(read, entries)), error=self.error)
 
     def list_objects(
         self,
         kind: type[Posted],
-        doing: str,
+        task: str,
         path: str,
         *,
-        needs: str,
+        scope: str,
         key: str | None = None,
         query: Mapping[str, object] | None = None,
     ) -> list[Posted]:
         """Return every entry of a list as PyGithub's objects; see `entries`."""
         read = partial(self.read_object, kind)
-        return self.list_all(doing, path, read, needs=needs, key=key, query=query)
+        return self.list_all(task, path, read, scope=scope, key=key, query=query)
 
     def read_object(self, kind: type[Posted], payload: object) -> Posted:
         """Return one of PyGithub's objects with all that GitHub tells of it."""
@@ -146,35 +146,35 @@ class RepoClient:
     def write(
         self,
         kind: type[Posted],
-        doing: str,
+        task: str,
         method: str,
         path: str,
         content: Mapping[str, Any],
         *,
-        needs: str,
+        scope: str,
         repeatable: bool = True,
     ) -> Posted:
         """Create or change something, and return it as one of PyGithub's objects."""
         read = partial(self.read_object, kind)
-        return self.send(doing, method, path, content, read, needs=needs, repeatable=repeatable)
+        return self.send(task, method, path, content, read, scope=scope, repeatable=repeatable)
 
     def send(
         self,
-        doing: str,
+        task: str,
         method: str,
         path: str,
         content: Mapping[str, Any] | None,
         read: Callable[[object], Result],
         *,
-        needs: str,
+        scope: str,
         repeatable: bool = True,
     ) -> Result:
         """Return what GitHub answers to a write."""
         return self.client.ask(
-            doing,
+            task,
             lambda: read(self._request(method, path, content=content)[1]),
             error=self.error,
-            needs=needs,
+            scope=scope,
             repeatable=repeatable,
         )
 

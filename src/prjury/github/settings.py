@@ -77,7 +77,7 @@ class RepoSettings:
         """Return what the rulesets ask of a branch; every reader of the repository may read it."""
         path = f"/rules/branches/{quote(branch, safe='')}"
         doing = f"read the rules of {branch}"
-        entries = list(self._room.entries(doing, path, needs="metadata: read"))
+        entries = list(self._room.entries(doing, path, scope="metadata: read"))
         return BranchRules(
             tuple(check for entry in entries for check in _read_rule_checks(entry)),
             any(at(entry, "type") == "merge_queue" for entry in entries),
@@ -91,7 +91,7 @@ class RepoSettings:
         """
         path, doing = f"/branches/{quote(branch, safe='')}", f"read the protection of {branch}"
         try:
-            return self._room.get(doing, f"{path}/protection", _read_protection, needs=_SETTINGS)
+            return self._room.get(doing, f"{path}/protection", _read_protection, scope=_SETTINGS)
         except SourceError as error:
             # An account without the right to know may get 404 as well, with other words.
             if error.reason == "not_found" and "not protected" in error.why.lower():
@@ -102,7 +102,7 @@ class RepoSettings:
                 doing,
                 path,
                 lambda it: _read_protection(at(it, "protection")),
-                needs="contents: read",
+                scope="contents: read",
             )
             if not shown:
                 raise

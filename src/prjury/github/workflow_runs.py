@@ -109,7 +109,7 @@ def list_runs(room: RepoClient, sha: str, event: str = "pull_request") -> list[W
     head = object_name(sha, "the head")
     query: Mapping[str, object] = {"head_sha": head, "event": event, "per_page": _MOST}
     doing = f"list the runs of {head[:12]}"
-    return room.get(doing, "/actions/runs", _read_runs, needs=_READS, query=query)
+    return room.get(doing, "/actions/runs", _read_runs, scope=_READS, query=query)
 
 
 def has_newer_run(room: RepoClient, run: WorkflowRun) -> bool:
@@ -126,21 +126,21 @@ def find_workflow_run(room: RepoClient, run: int) -> WorkflowRun | None:
     """Return a run; None if there is none any more."""
     try:
         doing, path = f"read run {run}", f"/actions/runs/{run}"
-        return room.get(doing, path, read_workflow_run, needs=_READS)
+        return room.get(doing, path, read_workflow_run, scope=_READS)
     except PublishError as error:
         if error.reason != "not_found":
             raise
         return None
 
 
-def run_again(room: RepoClient, run: int) -> None:
+def rerun_if_ended(room: RepoClient, run: int) -> None:
     """Start another attempt of a run, for the same commit as before, unless it runs.
 
     GitHub refuses that after thirty days, and after fifty attempts.
     """
     doing, path = f"run {run} again", f"/actions/runs/{run}/rerun"
     try:
-        room.send(doing, "POST", path, {}, ignore, needs=_WRITES, repeatable=False)
+        room.send(doing, "POST", path, {}, ignore, scope=_WRITES, repeatable=False)
     except PublishError as error:
         if error.reason != "permission" or "not accessible" in error.why:
             raise

@@ -17,7 +17,7 @@ from prjury.ports.messages import Prompt, Reply
 from prjury.ports.types import (
     CheckResult,
     Completed,
-    LeftReports,
+    FetchedReports,
     ShellCommand,
     TreeEntry,
     WordPlaces,
@@ -200,7 +200,7 @@ class Checks(Protocol):
     def poll(self, commit: str, deadline: Deadline) -> Iterator[Sequence[CheckResult]]:
         """All that is said of the commit, looked up now and again until the deadline."""
 
-    def reports(self, commit: str, names: Sequence[str], deadline: Deadline) -> LeftReports:
+    def reports(self, commit: str, names: Sequence[str], deadline: Deadline) -> FetchedReports:
         """The JUnit reports in the commit's newest artifacts of these names, with ``*``."""
 
 

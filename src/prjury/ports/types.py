@@ -103,7 +103,7 @@ class CheckResult:
     base: str | None = field(default=None, compare=False)
 
 
-class LeftReports(Struct, frozen=True):
+class FetchedReports(Struct, frozen=True):
     """The JUnit reports of a commit's workflows, by artifact and path; why there may be more."""
 
     files: Mapping[str, bytes] = msgspec.field(default_factory=dict)

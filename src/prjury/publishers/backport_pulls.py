@@ -94,7 +94,7 @@ def _upload_object(room: RepoClient, kind: str, path: str, content: Mapping[str,
         path,
         content,
         lambda answer: object_name(at(answer, "sha"), "sha"),
-        needs="contents: write",
+        scope="contents: write",
     )
 
 
@@ -277,7 +277,7 @@ class BackportPulls:
             PullRequest,
             f"list the pull requests of {self.room.repo}",
             "/pulls",
-            needs="pull-requests: read",
+            scope="pull-requests: read",
             query={"head": f"{owner}:{branch}", "state": "all"},
         )
         # GitHub's filter does not tell a repository from its owner's own fork.
@@ -289,7 +289,7 @@ class BackportPulls:
                 f"read the branch {visible(branch)} of {self.room.repo}",
                 f"/git/ref/heads/{quote(branch, errors='surrogateescape')}",
                 lambda answer: object_name(at(answer, "object", "sha"), "object.sha"),
-                needs="contents: read",
+                scope="contents: read",
             )
         except PublishError as error:
             if error.reason != "not_found":
@@ -325,7 +325,7 @@ class BackportPulls:
             "/git/refs",
             {"ref": f"refs/heads/{name}", "sha": object_name(sha, "the commit")},
             ignore,
-            needs="contents: write",
+            scope="contents: write",
             repeatable=False,
         )
 
@@ -348,7 +348,7 @@ class BackportPulls:
             return object_name(at(answer, "tree", "sha"), "tree.sha"), names
 
         doing, path = f"read a commit of {self.room.repo}", f"/git/commits/{sha}"
-        return self.room.get(doing, path, read, needs="contents: read")
+        return self.room.get(doing, path, read, scope="contents: read")
 
     def _open_pull(self, pick: Pick, tip: str) -> Proposal:
         from github.PullRequest import PullRequest  # noqa: PLC0415 - heavy, hence late
@@ -366,7 +366,7 @@ class BackportPulls:
         try:
             with guard_write():
                 opened = self.room.write(
-                    PullRequest, doing, "POST", "/pulls", content, needs=needs, repeatable=False
+                    PullRequest, doing, "POST", "/pulls", content, scope=needs, repeatable=False
                 )
         except PublishError as error:
             if error.reason == "refused" and self._list_pulls(head_of(pick)):

@@ -180,7 +180,7 @@ class CheckRunReport:
             f"list the check runs of {self.room.repo}",
             f"/commits/{object_name(head, 'the head')}/check-runs",
             key="check_runs",
-            needs=_READS,
+            scope=_READS,
             query={"check_name": NAME, "filter": "all"},
         )
         marked = (r for r in runs if r.external_id == self._marker or self._find_writer(r))
@@ -216,7 +216,7 @@ class CheckRunReport:
         try:
             with guard_write():
                 return self.room.write(
-                    CheckRun, doing, "POST", "/check-runs", content, needs=_WRITES, repeatable=False
+                    CheckRun, doing, "POST", "/check-runs", content, scope=_WRITES, repeatable=False
                 )
         except PublishError as error:
             if error.reason == "permission" and not self._find_app():
@@ -234,7 +234,7 @@ class CheckRunReport:
         """Return the annotations that a run lacks; None where it has some that no longer hold."""
         doing = f"list the annotations of a check run of {self.room.repo}"
         path = f"/check-runs/{run.id}/annotations"
-        posted = frozenset(self.room.list_all(doing, path, identify, needs=_READS))
+        posted = frozenset(self.room.list_all(doing, path, identify, scope=_READS))
         if posted - set(map(identify, wanted)):
             return None
         return [annotation for annotation in wanted if identify(annotation) not in posted]
@@ -275,7 +275,7 @@ class CheckRunReport:
         with guard_write():
             kind, once = type(run), "annotations" not in content["output"]
             return self.room.write(
-                kind, doing, "PATCH", path, content, needs=_WRITES, repeatable=once
+                kind, doing, "PATCH", path, content, scope=_WRITES, repeatable=once
             )
 
     def _make_body(

@@ -96,7 +96,7 @@ class StickyComment:
         doing = f"edit the comment on {self.room.repo}#{self.number}"
         path = f"/issues/comments/{comment.id}"
         try:
-            self.room.send(doing, "PATCH", path, {"body": body}, ignore, needs=_NEEDS)
+            self.room.send(doing, "PATCH", path, {"body": body}, ignore, scope=_NEEDS)
         except PublishError as error:
             if error.reason == "not_found":  # it was deleted since we looked
                 raise LookAgainError(error) from error

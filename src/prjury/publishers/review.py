@@ -82,13 +82,13 @@ class LineReview:
             PullRequestReview,
             f"list the reviews of {self._pull_name}",
             f"{self._address}/reviews",
-            needs=_READS,
+            scope=_READS,
         )
         comments: list[Posted] = self.room.list_objects(
             PullRequestComment,
             f"list the review comments of {self._pull_name}",
             f"{self._address}/comments",
-            needs=_READS,
+            scope=_READS,
         )
         marked = [
             (posted, values)
@@ -115,7 +115,7 @@ class LineReview:
         try:
             with guard_write():
                 return self.room.write(
-                    kind, doing, "POST", path, content, needs=_WRITES, repeatable=False
+                    kind, doing, "POST", path, content, scope=_WRITES, repeatable=False
                 ).html_url
         except PublishError as error:
             if error.reason != "refused":
@@ -156,7 +156,7 @@ class LineReview:
             doing,
             lambda: client.api.requester.graphql_query(query, dict(values))[1]["data"],
             error=PublishError,
-            needs=_RESOLVES,
+            scope=_RESOLVES,
         )
 
     @property

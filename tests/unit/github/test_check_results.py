@@ -44,7 +44,7 @@ def said(*things: ReportedRun | WorkflowRun, own: OwnRun | None = None) -> list[
     runs = [one for one in reported if not one.run.app.startswith("@")]
     statuses = [one for one in reported if one.run.app.startswith("@")]
     commit = CommitRuns(flows, runs, statuses, own or OwnRun())
-    return [f"{run.name}: {run.conclusion}" for run in commit.list_results()]
+    return [f"{run.name}: {run.conclusion}" for run in commit.list_newest_foreign_results()]
 
 
 class TestOurOwnWorkflows:
@@ -240,4 +240,4 @@ def pull(base: str) -> dict[str, Any]:
 )
 def test_which_base_a_job_was_merged_with(event: str, pulls: object, base: str | None) -> None:
     runs = CommitRuns([flow(1, event=event, pull_requests=pulls)], [job(1, "test")])
-    assert [run.base for run in runs.list_results()] == [base]
+    assert [run.base for run in runs.list_newest_foreign_results()] == [base]

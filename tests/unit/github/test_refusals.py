@@ -7,7 +7,7 @@ from prjury.errors import SourceError
 from prjury.github.client import (
     Connection,
     GitHub,
-    choose_403_remedy_and_reason,
+    advise_on_403,
     join_error_messages,
 )
 
@@ -66,7 +66,7 @@ def test_githubs_reason_is_kept(data: object, said: str) -> None:
 def test_no_permission_is_asked_for_where_none_helps(
     message: str, remedy: str, reason: str
 ) -> None:
-    told, word = choose_403_remedy_and_reason(message, "pull-requests: write")
+    told, word = advise_on_403(message, "pull-requests: write")
     assert told.startswith(remedy)
     assert word == reason
 
@@ -88,6 +88,6 @@ def test_a_permission_is_named_with_the_level_that_the_whole_job_takes(
 
     connection = Connection(token="t", takes=frozenset(takes))
     with GitHub(connection) as hub, pytest.raises(SourceError) as caught:
-        hub.ask("look", refused, needs=needs)
+        hub.ask("look", refused, scope=needs)
     assert f"the permission `{named}`" in str(caught.value)
     assert caught.value.reason == "permission"

@@ -19,7 +19,7 @@ from prjury.jury.judgment import Judgment, Status
 from prjury.policy.load import read_options
 from prjury.policy.tiers import BuildOptions
 from prjury.ports import Ports
-from prjury.ports.types import CheckResult, LeftReports
+from prjury.ports.types import CheckResult, FetchedReports
 
 CI = "github-actions"
 FILES = {"src/cart.py": "", "tests/test_cart.py": ""}
@@ -45,7 +45,7 @@ class SaidByCi:
 
     head: Sequence[CheckResult]
     base: Sequence[CheckResult] | SourceError = (run("test"), run("lint"))
-    left: Mapping[str, LeftReports] = field(default_factory=dict)
+    left: Mapping[str, FetchedReports] = field(default_factory=dict)
     error: SourceError | None = None
     asked: list[str] = field(default_factory=list)
 
@@ -56,11 +56,11 @@ class SaidByCi:
         yield looks
         yield looks
 
-    def reports(self, commit: str, names: Sequence[str], deadline: Deadline) -> LeftReports:
+    def reports(self, commit: str, names: Sequence[str], deadline: Deadline) -> FetchedReports:
         self.asked += names
         if self.error:
             raise self.error
-        return self.left.get(commit, LeftReports())
+        return self.left.get(commit, FetchedReports())
 
     def judge(self, **options: Any) -> Judgment:
         repository = FakeRepository({"merged": FILES, "base": FILES})
@@ -69,8 +69,8 @@ class SaidByCi:
         return ask(judge, pull_context())
 
 
-def reports(head: Mapping[str, bytes], base: Mapping[str, bytes]) -> dict[str, LeftReports]:
-    return {"head": LeftReports(head), "base": LeftReports(base)}
+def reports(head: Mapping[str, bytes], base: Mapping[str, bytes]) -> dict[str, FetchedReports]:
+    return {"head": FetchedReports(head), "base": FetchedReports(base)}
 
 
 GREEN, RED = (run("test"), run("lint")), (run("test", "failure", 1), run("lint"))
@@ -146,7 +146,7 @@ class TestReports:
         assert (judgment.status, judgment.reason) == (Status.ERROR, "report_invalid")
 
     def test_an_artifact_that_is_refused_counts_where_it_was_named(self) -> None:
-        left = {"head": LeftReports({}, ("the artifact junit is refused: odd",))}
+        left = {"head": FetchedReports({}, ("the artifact junit is refused: odd",))}
         assert SaidByCi(GREEN, left=left).judge().status is Status.PASS
         assert SaidByCi(GREEN, left=left).judge(artifacts=["junit"]).status is Status.ERROR
 

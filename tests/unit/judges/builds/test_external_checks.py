@@ -30,7 +30,7 @@ from prjury.jury.voting import is_benign
 from prjury.policy.load import read_options
 from prjury.policy.tiers import BuildOptions
 from prjury.ports import Ports
-from prjury.ports.types import CheckResult, LeftReports
+from prjury.ports.types import CheckResult, FetchedReports
 
 CI = "github-actions"
 Look = Sequence[CheckResult]
@@ -128,9 +128,9 @@ class ScriptedChecks:
     asked: list[str] = field(default_factory=list)
     taken: int = 0
 
-    def reports(self, commit: str, names: Sequence[str], deadline: Deadline) -> LeftReports:
+    def reports(self, commit: str, names: Sequence[str], deadline: Deadline) -> FetchedReports:
         """There are none."""
-        return LeftReports()
+        return FetchedReports()
 
     def poll(self, commit: str, deadline: Deadline) -> Iterator[Look]:
         self.asked.append(commit)
