@@ -35,12 +35,12 @@ def has_vote(ballots: Sequence[Ballot]) -> bool:
 
 
 def cap_by_deterministic(
-    judgment: Judgment, kind: JudgeType, voting: VotingStrategy, ballots: Sequence[Ballot]
+    judgment: Judgment, author_type: JudgeType, voting: VotingStrategy, ballots: Sequence[Ballot]
 ) -> Judgment:
     """Make a judgment of the ballots no better than what the deterministic ones come to."""
     certain = [ballot for ballot in ballots if ballot.type == JudgeType.DETERMINISTIC]
     better = judgment.status in {Status.PASS, Status.ABSTAIN}
-    no_model = kind is JudgeType.DETERMINISTIC and len(certain) == len(ballots)
+    no_model = author_type is JudgeType.DETERMINISTIC and len(certain) == len(ballots)
     if not better or not certain or no_model:
         return judgment
     alone = _aggregate(voting, certain)

@@ -42,7 +42,7 @@ def freeze(value: object, path: str = "metadata", depth: int = 0) -> Any:  # noq
         return FrozenDict(_freeze_items(value, path, depth))
     if isinstance(value, list | tuple):
         return tuple(freeze(item, f"{path}[{i}]", depth + 1) for i, item in enumerate(value))
-    return _check_scalar(value, path)
+    return _require_scalar(value, path)
 
 
 def _freeze_items(
@@ -51,10 +51,10 @@ def _freeze_items(
     for key, item in value.items():
         if not isinstance(key, str):
             raise ValueError(f"{path} has the key {key!r}, which is not a string")  # noqa: TRY004
-        yield str(_check_scalar(key, f"{path} (a key)")), freeze(item, f"{path}.{key}", depth + 1)
+        yield str(_require_scalar(key, f"{path} (a key)")), freeze(item, f"{path}.{key}", depth + 1)
 
 
-def _check_scalar(value: object, path: str) -> object:
+def _require_scalar(value: object, path: str) -> object:
     if isinstance(value, float) and not math.isfinite(value):
         raise ValueError(f"{path} is {value!r}, which JSON cannot hold")
     if isinstance(value, int) and value.bit_length() > _MAX_BITS:

@@ -123,13 +123,13 @@ class _Answer(Generic[ContextT]):
         if self.vote.until is not None:
             self.start()
             return self.wait()
-        return self._announce_and_identify() or copy_context().run(self._work)
+        return self._announce_or_record_crash() or copy_context().run(self._work)
 
     def start(self) -> None:
-        if self._announce_and_identify():
+        if self._announce_or_record_crash():
             return
         if self.vote.until is not None and not self.vote.until.remaining:
-            self._record_ballot(_not_asked("the time was over before", "timeout"))
+            self._record_first(_not_asked("the time was over before", "timeout"))
             return
         label = f"prjury-{self.jury}-{self.name}"
         run = copy_context().run
@@ -138,7 +138,7 @@ class _Answer(Generic[ContextT]):
             thread.start()
         except RuntimeError as refusal:  # the system has no more threads
             refused = f"the system refused a thread: {refusal}"
-            self._record_ballot(_not_asked(refused, "no_thread"))
+            self._record_first(_not_asked(refused, "no_thread"))
         else:
             self.thread = thread
 
@@ -147,23 +147,23 @@ class _Answer(Generic[ContextT]):
         if self.thread is not None:
             seconds = None if until is None else min(until.remaining, threading.TIMEOUT_MAX)
             self.thread.join(seconds)
-        return self.ballot or self._record_ballot(self._overdue())
+        return self.ballot or self._record_first(self._overdue())
 
-    def _announce_and_identify(self) -> Ballot | None:
+    def _announce_or_record_crash(self) -> Ballot | None:
         """Greet the judge; a ballot already if it cannot even say who it is."""
         self.started = time.monotonic()
         self._tell(lambda listener: listener.judge_started(self.jury, self.name))
         introduction = catch_crash(lambda: _introduce(self.seat.judge), itself)
         if isinstance(introduction, Judgment):
-            return self._record_ballot(introduction)
+            return self._record_first(introduction)
         self.kind = introduction
         return None
 
     def _work(self) -> Ballot:
         _vote.set(self.vote)
-        return self._record_ballot(catch_crash(lambda: ask(self.seat.judge, self.context), itself))
+        return self._record_first(catch_crash(lambda: ask(self.seat.judge, self.context), itself))
 
-    def _record_ballot(self, judgment: Judgment) -> Ballot:
+    def _record_first(self, judgment: Judgment) -> Ballot:
         """The first answer counts; what an abandoned thread says later is not heard."""
         with self.settling:
             if self.ballot:

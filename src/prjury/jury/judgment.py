@@ -137,7 +137,7 @@ class Judgment:
         _require_text(self.reasoning, "a reasoning")
         if self.label is not None:
             _require_text(self.label, "a label")
-        self._refuse_contradictions()
+        self._refuse_invalid_fields()
         if not isinstance(self.metadata, Mapping):
             raise TypeError(f"metadata is a mapping, not a {type(self.metadata).__name__}")
         object.__setattr__(self, "checks", tuple(self.checks))
@@ -145,7 +145,7 @@ class Judgment:
             raise TypeError(f"a check is a Check, not {self.checks!r}")
         object.__setattr__(self, "metadata", freeze(self.metadata))
 
-    def _refuse_contradictions(self) -> None:
+    def _refuse_invalid_fields(self) -> None:
         if self.status in {Status.ABSTAIN, Status.ERROR}:
             if self.score is not None:
                 raise ValueError(f"{self.status} carries no score")

@@ -163,22 +163,22 @@ class CommandModel(ChosenModel):
         refuse_no_answer(text)
         return text.strip()
 
-    def _extract_answer(self, text: str, answer: str) -> str:
+    def _extract_answer(self, text: str, answer_path: str) -> str:
         """Return the text at a dotted path of keys and indices; JSON is written out as such."""
         try:
             value: Any = json.loads(text)
         except (ValueError, RecursionError):
             raise self._strange("does not print JSON") from None
         try:
-            for part in answer.split("."):
+            for part in answer_path.split("."):
                 value = value[int(part)] if isinstance(value, list) else value[part]
         except (LookupError, TypeError, ValueError):
-            raise self._strange(f"prints JSON without `{answer}`") from None
+            raise self._strange(f"prints JSON without `{answer_path}`") from None
         if isinstance(value, str):
             return value
         if isinstance(value, dict | list):
             return json.dumps(value, ensure_ascii=False)
-        raise self._strange(f"prints JSON whose `{answer}` is no text")
+        raise self._strange(f"prints JSON whose `{answer_path}` is no text")
 
     def _strange(self, what: str) -> ModelError:
         remedy = "Check the program's options for its output, and `answer` in the configuration"

@@ -31,10 +31,10 @@ LIFETIME = 30 * 86_400.0
 def memory_at(environ: Mapping[str, str], secret: bytes = b"") -> Memory:
     """Return the answers below ``$XDG_CACHE_HOME/prjury``, or else below ``~/.cache/prjury``."""
     place = make_private_directory(environ, "XDG_CACHE_HOME", ".cache")
-    return FileMemory(place / "answers", secret=secret) if place else NoMemory()
+    return SignedFileMemory(place / "answers", secret=secret) if place else NoMemory()
 
 
-class FileMemory:
+class SignedFileMemory:
     """One file an answer, which threads and processes replace as a whole, up to a limit of bytes.
 
     It never fails: what cannot be read is not known, and what cannot be written is forgotten.
@@ -75,7 +75,7 @@ class FileMemory:
             except OSError:
                 Path(name).unlink()
                 raise
-            self._delete_old(len(content))
+            self._delete_old_sometimes(len(content))
 
     def _file(self, key: str) -> Path:
         return self._place / hashlib.sha256(_encode(key)).hexdigest()
@@ -84,10 +84,10 @@ class FileMemory:
         head = hashlib.sha256(_encode(key)).digest()
         return hmac.new(self._secret, head + written + b"\n" + value, "sha256").hexdigest().encode()
 
-    def _delete_old(self, size: int) -> None:
+    def _delete_old_sometimes(self, written_bytes: int) -> None:
         """Forget the old, and the oldest beyond the limit; now and then."""
         with self._lock:
-            self._unswept += size
+            self._unswept += written_bytes
             if self._unswept < self._limit // 16:
                 return
             self._unswept = 0

@@ -226,11 +226,11 @@ class Budget:
 
     def refusal(self, input_tokens: int, usd: float | None) -> str | None:
         with self._lock:
-            return self._find_excess(input_tokens, usd)
+            return self._explain_excess(input_tokens, usd)
 
     def reserve(self, estimate: Spent) -> None:
         with self._lock:
-            if refusal := self._find_excess(estimate.input_tokens, estimate.usd):
+            if refusal := self._explain_excess(estimate.input_tokens, estimate.usd):
                 raise UnsentError(refusal, "budget")
             self._tokens += estimate.input_tokens
             self._usd += estimate.usd or 0.0
@@ -243,7 +243,7 @@ class Budget:
             self._tokens += real.input_tokens - estimate.input_tokens
             self._usd += (real.usd or 0.0) - (estimate.usd or 0.0)
 
-    def _find_excess(self, tokens: int, usd: float | None) -> str | None:
+    def _explain_excess(self, tokens: int, usd: float | None) -> str | None:
         most = self._limits
         if self._tokens + tokens > most.input_tokens:
             limit = "limits.input_tokens"

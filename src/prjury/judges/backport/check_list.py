@@ -77,7 +77,7 @@ CHECKS: tuple[BackportCheck, ...] = (
     BackportCheck("branch", _describe_branch, "first"),
     BackportCheck(
         "not-there-yet",
-        lambda seen: check_not_there_yet(*seen.applied, seen.trial.empty, seen.tip.name),
+        lambda seen: check_not_there_yet(*seen.applied_or_reason, seen.trial.empty, seen.tip.name),
         "first",
     ),
     BackportCheck("asked-for", lambda seen: check_requests(seen.change.requests, seen.requests)),
@@ -96,7 +96,7 @@ CHECKS: tuple[BackportCheck, ...] = (
 
 def check_branch(seen: BranchContext) -> BranchFacts:
     """Run the checks of one branch as far as they can change the verdict."""
-    applied, _ = seen.applied
+    applied, _ = seen.applied_or_reason
     first, hollow = _run_checks(seen, "first"), seen.trial.empty and not seen.pull.files
     facts = BranchFacts(seen.pull, seen.tip, seen.trial, applied, hollow=hollow, checks=first)
     if facts.settled:

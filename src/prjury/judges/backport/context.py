@@ -30,7 +30,7 @@ from prjury.judges.backport.checks.dependencies import (
     find_bumps,
     moves_only_versions,
 )
-from prjury.judges.backport.checks.lines_and_files import ADDED, TouchedOnBranch, find_touched
+from prjury.judges.backport.checks.lines_and_files import ADDED, TouchedOnBranch, find_touched_lines
 from prjury.judges.backport.checks.not_there_yet import (
     AppliedCommits,
     Identity,
@@ -43,7 +43,7 @@ from prjury.judges.backport.checks.prerequisites import SECONDS, Prerequisites, 
 from prjury.judges.backport.checks.symbols import MissingOnBranch, find_missing_symbols
 from prjury.judges.backport.history import EarlierChange, History, measure_habits
 from prjury.judges.backport.origins import read_origins
-from prjury.judges.backport.references import ChangeReferences, find_change_references
+from prjury.judges.backport.references import UsedNames, find_names_and_modules
 from prjury.judges.backport.score import (
     BranchTraits,
     ChangeTraits,
@@ -84,14 +84,14 @@ class Change:
     _lock: Lock = field(default_factory=Lock, repr=False, compare=False)
 
     @property
-    def needs(self) -> ChangeReferences:
+    def used_names(self) -> UsedNames:
         """What the change refers to, found once when the first branch asks."""
         with self._lock:
-            return self._needs
+            return self._used_names
 
     @cached_property
-    def _needs(self) -> ChangeReferences:
-        return find_change_references(self.pull, self.repository)
+    def _used_names(self) -> UsedNames:
+        return find_names_and_modules(self.pull, self.repository)
 
 
 def read_change(pull: PullRequest, tools: Tools, deadline: Deadline) -> Change:
@@ -140,7 +140,7 @@ class BranchContext:
         return self.picking.result()
 
     @cached_property
-    def applied(self) -> tuple[AppliedCommits | None, str]:
+    def applied_or_reason(self) -> tuple[AppliedCommits | None, str]:
         """How the branch's history holds the change, and why it could not be read."""
         history, releases, tree = self.history, self.tools.releases, self.trial.merge.tree
         if history.fork_point is None:
@@ -160,12 +160,12 @@ class BranchContext:
     def requests(self) -> FoundRequests:
         """What people ask for on this branch."""
         requests = select_requests(self.change.requests, self.tip.name, self.branches)
-        if requests.answer is None and (sha := self._find_mended_commit()):
+        if requests.answer is None and (sha := self._find_fixed_commit_on_branch()):
             where = f"{printable(self.tip.name)} has {sha[:7]}, which it mends"
             return FoundRequests("yes", (f"a commit: Fixes: {sha[:12]}; {where}",))
         return requests
 
-    def _find_mended_commit(self) -> str | None:
+    def _find_fixed_commit_on_branch(self) -> str | None:
         mended = self.change.requests.mended
         messages = self.history.messages if mended else ()
         picked = {sha for m in messages for sha in read_origins(m.text).shas}
@@ -178,7 +178,7 @@ class BranchContext:
     def touched(self) -> TouchedOnBranch:
         """Which touched files and lines the branch has."""
         base, tip, releases = self.pull.merge_base, self.tip.sha, self.tools.releases
-        return find_touched(
+        return find_touched_lines(
             self.pull,
             self.tools.repository,
             tip,
@@ -203,7 +203,7 @@ class BranchContext:
     def has_newer_versions(self) -> bool:
         """Return true if the change only raises versions that the branch has, or has newer ones."""
         alone = moves_only_versions(self.change.bumps, self.pull.files)
-        return alone and all(one.is_newer for one in self.bumps)
+        return alone and all(one.has_version_or_newer for one in self.bumps)
 
     @property
     def raises_versions(self) -> bool:
@@ -215,7 +215,7 @@ class BranchContext:
     @cached_property
     def missing(self) -> MissingOnBranch:
         """What the change uses and the branch lacks."""
-        return find_missing_symbols(self.change.needs, self.tip.sha, self.tools.repository)
+        return find_missing_symbols(self.change.used_names, self.tip.sha, self.tools.repository)
 
     @property
     def needs_more(self) -> bool:
@@ -235,7 +235,7 @@ class BranchContext:
         return search.find(
             self.trial,
             self.missing.symbols,
-            lambda tree: find_missing_symbols(self.change.needs, tree, tools.repository),
+            lambda tree: find_missing_symbols(self.change.used_names, tree, tools.repository),
         )
 
     @property

@@ -65,7 +65,7 @@ def read_history(pull: PullRequest, tip: BranchTip, releases: Releases) -> Histo
         changes = releases.list_brought(fork_point, pull.merge_base, MOST_UNITS)
     except SourceError as error:
         return History(unchecked=str(error))
-    return History(fork_point, messages, find_earlier_changes(changes, messages))
+    return History(fork_point, messages, list_earlier_changes(changes, messages))
 
 
 class Habits(Struct, frozen=True):
@@ -76,21 +76,21 @@ class Habits(Struct, frozen=True):
     share: float = 0.2
 
 
-def find_earlier_changes(
-    units: Iterable[CommitMessage], branch: Iterable[CommitMessage]
+def list_earlier_changes(
+    base_commits: Iterable[CommitMessage], branch_commits: Iterable[CommitMessage]
 ) -> tuple[EarlierChange, ...]:
     """Find which changes on the base reached a branch, by the messages of its commits."""
     shas: set[str] = set()
     pulls: set[int] = set()
     titles: set[str] = set()
-    for message in branch:
+    for message in branch_commits:
         origin = read_origins(message.text)
         shas.update(sha[:_SHORT] for sha in origin.shas)
         pulls.update(origin.pulls)
         title = _title_of(message.text)
         titles |= {title, strip_branch(title)}
     changes: list[EarlierChange] = []
-    for unit in units:
+    for unit in base_commits:
         title = _title_of(unit.text)
         match = _PULL.match(unit.text.lstrip().partition("\n")[0])
         by_number = match is not None and int(match[1] or match[2]) in pulls

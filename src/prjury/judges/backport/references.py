@@ -42,7 +42,7 @@ Files: TypeAlias = Mapping[str, str]
 
 
 @dataclass(frozen=True)
-class ChangeReferences:
+class UsedNames:
     """What the change refers to: names that it does not bring, and imports of files of the base.
 
     ``stripped`` are lines by blob with blanks for comments and strings; None if unreadable.
@@ -98,7 +98,7 @@ class ChangeReferences:
                 if content is not None:
                     yield blob, content
 
-    def strip_comments(self, files: Files, places: Iterable[Location]) -> None:
+    def remember_stripped(self, files: Files, places: Iterable[Location]) -> None:
         """Read the files of these places without comments and strings."""
         paths = {files[at.path]: at.path for at in places}
         with self._lock:
@@ -127,15 +127,15 @@ class ChangeReferences:
         return any(find_definitions(kin_of(at.path) or "", [word], line))
 
 
-def find_change_references(pull: PullRequest, repository: Repository) -> ChangeReferences:
+def find_names_and_modules(pull: PullRequest, repository: Repository) -> UsedNames:
     if not any(True for _ in code_files(pull)):
-        return ChangeReferences(pull, repository)
+        return UsedNames(pull, repository)
     files = code_of(repository, pull.merge_base)
     tree = TreePaths.of(tuple(files))
     own = _map_go_modules(pull, repository) if "go" in map(kin_of, files) else {}
     targets = [(target, tree.find_file(target)) for target in list_import_targets(pull, own)]
     modules = tuple((target, path) for target, path in targets if path)
-    return ChangeReferences(pull, repository, find_used_names(pull), modules, files)
+    return UsedNames(pull, repository, find_used_names(pull), modules, files)
 
 
 def _map_go_modules(pull: PullRequest, repository: Repository) -> dict[str, str]:

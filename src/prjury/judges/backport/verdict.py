@@ -163,7 +163,7 @@ def decide_backport(facts: BranchFacts) -> Backport:
         score=round(score.value, 3) if score else None,
         band=score.band if score else None,
         reasons=tuple(_list_reasons(facts, ruling)),
-        commands=tuple(list_commands(facts, first)) if pickable else (),
+        commands=tuple(list_git_commands(facts, first)) if pickable else (),
         checks=facts.checks,
         branch_sha=facts.tip.sha,
         tree=(first.trial.merge if first and first.trial else merge).tree,
@@ -284,7 +284,7 @@ def new_branch(pull: PullRequest, branch: str) -> str:
     return f"backport-{pull.number or pull.head.sha[:12]}-to-{target or 'branch'}"
 
 
-def list_commands(facts: BranchFacts, first: Prerequisites | None) -> Iterator[str]:
+def list_git_commands(facts: BranchFacts, first: Prerequisites | None) -> Iterator[str]:
     """Yield the commands for a new branch, prerequisites and the pick."""
     pull, tip, parents = facts.pull, facts.tip, facts.parents
     yield f"git switch -c {new_branch(pull, tip.name)} {tip.sha}"

@@ -94,7 +94,7 @@ def read_answers(text: str, criteria: Iterable[str]) -> Mapping[str, Answer]:
     bare = text.strip()
     fenced = _FENCE.fullmatch(bare)
     try:
-        value = json.loads(fenced[1] if fenced else bare, object_pairs_hook=_make_lower_case_object)
+        value = json.loads(fenced[1] if fenced else bare, object_pairs_hook=_lower_object_choices)
         answers = msgspec.convert(value, _Document).criteria
     except InvalidReplyError:
         raise
@@ -110,7 +110,7 @@ def read_answers(text: str, criteria: Iterable[str]) -> Mapping[str, Answer]:
     return {name: answers[name] for name in expected}
 
 
-def _make_lower_case_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _lower_object_choices(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     value = dict(pairs)
     if len(value) != len(pairs):
         raise InvalidReplyError("an object has the same key twice")
@@ -306,7 +306,7 @@ class VerifiedAnswer(Struct, frozen=True, forbid_unknown_fields=True):
 Answers = Mapping[str, VerifiedAnswer]
 
 
-def relocate_findings(answers: Mapping[str, Answer], lines: Lines) -> dict[str, VerifiedAnswer]:
+def verify_answers(answers: Mapping[str, Answer], lines: Lines) -> dict[str, VerifiedAnswer]:
     verified = {}
     for name, answer in answers.items():
         claims, relocated, no_quote, not_changed = list[Claim](), 0, 0, 0

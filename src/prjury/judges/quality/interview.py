@@ -30,7 +30,7 @@ from prjury.judges.quality.evidence import (
     ReportedFinding,
     VerifiedAnswer,
     read_answers,
-    relocate_findings,
+    verify_answers,
 )
 from prjury.judges.quality.prompt_input import Chunk, Passage, Plan, digest_of, make_document
 from prjury.judges.quality.question import Form, Instructions, Prompts, Question
@@ -127,10 +127,12 @@ class CallContext(Struct, frozen=True):
     passes: int = 1
     confirmers: tuple[ChatModel, ...] = ()
 
-    def ask(self, model: ChatModel, question: Question, turn: int, deadline: Deadline) -> Answers:
+    def recall_or_ask(
+        self, model: ChatModel, question: Question, sample: int, deadline: Deadline
+    ) -> Answers:
         """Return the verified answers to one of several equal questions, of memory if there."""
-        key = key_of(model.identity, question, turn)
-        if (answers := self.recall(model, question, turn)) is not None:
+        key = key_of(model.identity, question, sample)
+        if (answers := self.recall(model, question, sample)) is not None:
             self.usage_log.recalled.append(key)
             return answers
         prompt, problem = question.prompt, ""
@@ -143,7 +145,7 @@ class CallContext(Struct, frozen=True):
                 self.leaks.append(leak)
                 raise leak
             try:
-                answers = relocate_findings(
+                answers = verify_answers(
                     read_answers(text, question.form.criteria), Lines(question.shown.sections)
                 )
             except InvalidReplyError as error:
@@ -154,19 +156,19 @@ class CallContext(Struct, frozen=True):
             return answers
         raise UnusableError(f"The model's reply could not be used, twice: {problem}")
 
-    def recall(self, model: ChatModel, question: Question, turn: int) -> Answers | None:
-        key = key_of(model.identity, question, turn)
+    def recall(self, model: ChatModel, question: Question, sample: int) -> Answers | None:
+        key = key_of(model.identity, question, sample)
         return load_answers(self.memory, key, question.shown, question.form.criteria)
 
 
 _FORM = 4
 
 
-def key_of(model: str, question: Question, turn: int) -> str:
+def key_of(model: str, question: Question, sample: int) -> str:
     """Return under which key the answer to a question is kept."""
     # The numbers of lines are not in it.
     chunk = digest_of([section.digest for section in question.chunk.sections])
-    return digest_of([_FORM, "answer", model, question.digest, chunk, turn])
+    return digest_of([_FORM, "answer", model, question.digest, chunk, sample])
 
 
 def load_answers(memory: Memory, key: str, shown: Chunk, criteria: Iterable[str]) -> Answers | None:
@@ -243,17 +245,17 @@ def double_check_errors(
         """Ask until enough answers more confirm or refute the claim, or nobody can be asked."""
         if claim.finding.severity != "error":
             return claim
-        lead, turn = 0, 0
-        while -_REFUTING < lead < _CONFIRMING and turn < _MOST_ANSWERS and (lead or turn != 1):
-            second = _make_recheck(claim.finding, question, calls, documents_first=bool(turn % 2))
+        lead, at = 0, 0
+        while -_REFUTING < lead < _CONFIRMING and at < _MOST_ANSWERS and (lead or at != 1):
+            query = _make_recheck(claim.finding, question, calls, documents_first=bool(at % 2))
             try:
-                answer = calls.ask(models[turn % len(models)], second, turn, deadline)["holds"]
+                answer = calls.recall_or_ask(models[at % len(models)], query, at, deadline)["holds"]
             except CannotJudgeError:
                 break
             lead += _WEIGHTS[answer.word]
-            turn += 1
+            at += 1
         outcome = "unclear"
-        if lead and (turn < _MOST_ANSWERS or lead in {-_REFUTING, _CONFIRMING}):
+        if lead and (at < _MOST_ANSWERS or lead in {-_REFUTING, _CONFIRMING}):
             outcome = "confirmed" if lead > 0 else "refuted"
         return replace(claim, second=outcome)
 

@@ -176,7 +176,7 @@ class ModelBackedJudge(Generic[ContextT]):
             for model_seat in self._model_seats(CallContext(memory=self.memory))
             if model_seat.model.name not in panel.absent
             for it in cases
-            for call in model_seat.plan_first_round(it)
+            for call in model_seat.price_calls_by_chunk(it)
         ]
         forecast = Forecast(self.name, tuple(calls), panel.rounds, absent=dict(panel.absent))
         refusal = panel.refusal(forecast.input_tokens, forecast.usd)

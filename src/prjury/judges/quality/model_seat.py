@@ -98,11 +98,11 @@ class ModelSeat:
         outcomes = self._ask_about_chunks(case, layout, next(self._turns[case.is_flipped]))
         lines = Lines((*layout.sections, *case.form.always))
         judgment = _decide_seat(outcomes, lines, case.mark)
-        facts = _list_read_and_silent(layout, outcomes, judgment)
+        facts = _describe_scope(layout, outcomes, judgment)
         judgment = judgment.with_metadata(model=self.model.name, **facts)
-        return judgment if case.is_flipped else self._keep_earlier_failure(judgment, outcomes)
+        return judgment if case.is_flipped else self._vote_or_keep_failure(judgment, outcomes)
 
-    def _keep_earlier_failure(self, judgment: Judgment, outcomes: Sequence[SeatAnswer]) -> Judgment:
+    def _vote_or_keep_failure(self, judgment: Judgment, outcomes: Sequence[SeatAnswer]) -> Judgment:
         """Return the judgment, or the failure before if a later round has no answer."""
         troubles = [outcome.trouble for outcome in outcomes if outcome.trouble is not None]
         leaked = any(isinstance(trouble, TaintedError) for trouble in troubles)
@@ -113,13 +113,13 @@ class ModelSeat:
             return judgment
         return self._votes[-1].with_metadata(no_answer_again=troubles[0].reason)
 
-    def number_turn(self, case: InquiryInput, turn: int) -> int:
+    def number_sample(self, case: InquiryInput, turn: int) -> int:
         """Return which of all equal questions to this model it is."""
         return self.seat * _TURNS + turn + case.is_flipped * _TURNS // 2
 
-    def plan_first_round(self, case: InquiryInput) -> Iterator[PlannedCall]:
+    def price_calls_by_chunk(self, case: InquiryInput) -> Iterator[PlannedCall]:
         """Iterate over what would be asked in the first round, as the budget counts it."""
-        layout, turn = self.plan(case), self.number_turn(case, 0)
+        layout, turn = self.plan(case), self.number_sample(case, 0)
         for chunk in layout.chunks:
             question = case.form.fill(chunk, layout, self.calls.word)
             is_known = self.calls.recall(self.model, question, turn) is not None
@@ -148,9 +148,9 @@ class ModelSeat:
         return [outcome.result() for outcome in waiting]
 
     def _ask_and_double_check(self, case: InquiryInput, question: Question, turn: int) -> Answers:
-        first = self.number_turn(case, turn)
+        first = self.number_sample(case, turn)
         passes = [
-            self.calls.ask(self.model, question, first + number * _PASSES, case.deadline)
+            self.calls.recall_or_ask(self.model, question, first + number * _PASSES, case.deadline)
             for number in range(self.calls.passes)
         ]
         answers = join_passes(passes)
@@ -175,9 +175,7 @@ def _decide_seat(outcomes: list[SeatAnswer], lines: Lines, mark: PassMark) -> Ju
     return Judgment.abstained(message, trouble.reason, checks=checks, metadata={"review": review})
 
 
-def _list_read_and_silent(
-    layout: Plan, outcomes: list[SeatAnswer], judgment: Judgment
-) -> dict[str, Any]:
+def _describe_scope(layout: Plan, outcomes: list[SeatAnswer], judgment: Judgment) -> dict[str, Any]:
     silent: dict[str, str] = {}
     if judgment.score is None:
         sent = (path for outcome in outcomes for path in outcome.chunk.paths)

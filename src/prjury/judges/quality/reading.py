@@ -117,11 +117,11 @@ class ChangeReader(Struct, frozen=True):
                 sections = wider
         sites = context.once.get("call sites", context.find_call_sites)
         facts = list_facts(context.ballots, sites, redact)
-        always, notes = self._describe_intent(context) if self.kind.described else ((), [])
-        warnings = (*find_injections(pull.files), *check_same_family(pull, self.models), *notes)
+        always, notes = self._read_body_and_issues(context) if self.kind.described else ((), [])
+        warnings = (*find_injections(pull.files), *hint_at_same_family(pull, self.models), *notes)
         return Material(sections, left_out, always, facts, warnings)
 
-    def _describe_intent(
+    def _read_body_and_issues(
         self, context: PullRequestContext
     ) -> tuple[tuple[Section, ...], Sequence[Check]]:
         pull, redact = context.pull, self.ports.redact
@@ -172,7 +172,7 @@ def list_facts(
     ballots: Sequence[Ballot], sites: Sequence[CallSite], redact: Redact
 ) -> tuple[Fact, ...]:
     """Return what the programs of earlier tiers say, and then the call sites that fit."""
-    judged = [Fact(_fit_line(text, redact)) for text in _describe_ballots(ballots)]
+    judged = [Fact(_fit_line(text, redact)) for text in _describe_deterministic_ballots(ballots)]
     called = [Fact(_fit_line(_describe_site(site), redact), site.name) for site in sites]
     first = _fit(judged, _JUDGES_SHARE)
     return (*first, *_fit(called, MOST_CHARACTERS - sum(len(fact.text) + 3 for fact in first)))
@@ -198,7 +198,7 @@ def _fit_line(text: str, redact: Redact) -> str:
     return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
 
 
-def _describe_ballots(ballots: Sequence[Ballot]) -> Iterator[str]:
+def _describe_deterministic_ballots(ballots: Sequence[Ballot]) -> Iterator[str]:
     # Judges end in any order, and another order would be another question.
     for ballot in sorted(ballots, key=lambda ballot: ballot.judge):
         judgment = ballot.judgment
@@ -236,7 +236,7 @@ _FAMILIES = {
 }
 
 
-def check_same_family(pull: PullRequest, models: Iterable[str]) -> tuple[Check, ...]:
+def hint_at_same_family(pull: PullRequest, models: Iterable[str]) -> tuple[Check, ...]:
     """Return a hint for each family that has written the change and judges it as well."""
     signs = "\n".join(filter(None, (pull.author, pull.body)))
     flags, names, hints = re.IGNORECASE | re.MULTILINE, "\n".join(models), []
@@ -306,7 +306,7 @@ _LEADER = re.compile(r"^[\s/#*;%!<>-]+")
 
 def find_injections(files: Iterable[FileChange]) -> tuple[Check, ...]:
     """Return a warning for each line and path that talks to the judge, and each agents' file."""
-    checks = (check for file in files for check in _warn_of_injections(file))
+    checks = (check for file in files for check in _warn_of_injections_and_agents(file))
     return tuple(islice(checks, _MOST_WARNINGS))
 
 
@@ -315,7 +315,7 @@ def find_injection(name: str, text: str) -> tuple[Check, ...]:
     return tuple(_make_injection_warning(name, None, line) for _, line in islice(addressed, 1))
 
 
-def _warn_of_injections(file: FileChange) -> Iterator[Check]:
+def _warn_of_injections_and_agents(file: FileChange) -> Iterator[Check]:
     path = printable(file.path)
     if _AGENT_FILES.search(path):
         message = "this file tells coding agents what to do in the repository"

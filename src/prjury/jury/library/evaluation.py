@@ -19,7 +19,7 @@ from prjury.jury.library.agent import AgentClient, AgentResult, result_of
 from prjury.jury.library.execution import (
     Execution,
     ResultT,
-    documents_of,
+    list_document_texts,
     output_of,
     perform,
     usage_of,
@@ -279,24 +279,24 @@ _COLLECTING = {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD}
 def _make_context(
     goal: str,
     workspace: Path | None,
-    done: Execution[Any],
-    known: Mapping[str, Any] | None,
+    execution: Execution[Any],
+    extra_metadata: Mapping[str, Any] | None,
     before: Mapping[str, str] | None,
 ) -> JudgmentContext:
-    result = done.result
+    result = execution.result
     after = None if before is None or workspace is None else read_texts(workspace)
     message = result if isinstance(result, AgentResult) else None
-    error = message.error if message else done.error
+    error = message.error if message else execution.error
     metadata = message.metadata if message else _make_result_metadata(result)
     return JudgmentContext(
         goal,
         workspace,
         message.output if message else output_of(result),
-        message.status if message else done.status,
-        done.started_at,
-        done.elapsed,
+        message.status if message else execution.status,
+        execution.started_at,
+        execution.elapsed,
         None if error is None else printable(error),
-        {**metadata, **(known or {})},
+        {**metadata, **(extra_metadata or {})},
         trajectory=metadata.get("tool_calls") or metadata.get("tools") if message else None,
         diff=None if before is None or after is None else printable(compare_texts(before, after)),
     )
@@ -306,7 +306,7 @@ def _make_result_metadata(result: object) -> dict[str, Any]:
     if result is None or isinstance(result, str):
         return {}
     usage = usage_of(result)
-    documents = documents_of(result)
+    documents = list_document_texts(result)
     details = {"usage": usage, "documents": documents}
     present = {name: value for name, value in details.items() if value}
     try:

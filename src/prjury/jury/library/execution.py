@@ -54,7 +54,7 @@ def usage_of(response: object) -> dict[str, float]:
     return {}
 
 
-def documents_of(response: object) -> list[str]:
+def list_document_texts(response: object) -> list[str]:
     """The texts of the documents that a response was given on; empty where it names none."""
     if isinstance(response, Mapping):
         nodes = next(filter(None, map(response.get, _DOCUMENTS)), ())

@@ -103,12 +103,12 @@ def _of_nothing(
     return lambda: work()  # noqa: PLW0108
 
 
-def _find_stop_reason(rounds: list[ImprovementRound], told_before: str, most: int) -> Stop | None:
+def _find_stop_reason(rounds: list[ImprovementRound], old_feedback: str, most: int) -> Stop | None:
     last = rounds[-1]
     if last.verdict.status is Status.PASS:
         return "passed"
     if last.verdict.status is not Status.FAIL:
         return "not_judged"
-    if last.feedback == told_before:
+    if last.feedback == old_feedback:
         return "no_progress"
     return "max_rounds" if last.number >= most else None

@@ -257,7 +257,7 @@ def assessment(reply: str, /, threshold: float = 0.5) -> Judgment:
     if not 0.0 <= finite(threshold, "a threshold") <= 1.0:
         raise ValueError(f"a threshold is in 0..1, not {threshold}")
     try:
-        return _judge_reply(_validate_fields(_parse_reply(reply), _REPLY, ""), threshold)
+        return _judge_reply(_validate_fields(_parse_reply_json(reply), _REPLY, ""), threshold)
     except _InvalidReplyError as problem:
         return invalid(truncate(f"the reply is not a valid assessment: {problem}"))
 
@@ -343,7 +343,7 @@ def _validate_fields(
     return {key: item for key, item in items if item is not None}
 
 
-def _parse_reply(reply: str) -> object:
+def _parse_reply_json(reply: str) -> object:
     if len(reply) > LONGEST_REPLY:
         raise _InvalidReplyError(f"it is longer than {LONGEST_REPLY:,} characters")
     text = strip_fence(reply)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prjury.judges.backport.history import EarlierChange, find_earlier_changes, measure_habits
+from prjury.judges.backport.history import EarlierChange, list_earlier_changes, measure_habits
 from prjury.judges.backport.titles import tokenise_title
 from prjury.ports.types import CommitMessage
 
@@ -34,7 +34,7 @@ SHA = "1234567890" * 4
     ],
 )
 def test_a_change_has_reached_a_branch_that_says_so(unit: str, branch: str, reached: bool) -> None:
-    (found,) = find_earlier_changes(
+    (found,) = list_earlier_changes(
         [CommitMessage(SHA, 0, unit)], [CommitMessage("f" * 40, 0, branch)]
     )
     assert found.reached is reached
@@ -44,13 +44,13 @@ def test_a_merge_has_reached_a_branch_that_names_the_commit_that_it_merged() -> 
     picked = CommitMessage("f" * 40, 0, f"Fix it\n\n(cherry picked from commit {SHA})")
     merge = CommitMessage("d" * 40, 0, "Merge pull request #7 from me/x", ("a" * 40, SHA))
     before = CommitMessage("e" * 40, 0, "Before", (SHA,))
-    found = find_earlier_changes([merge, before], [picked])
+    found = list_earlier_changes([merge, before], [picked])
     assert [change.reached for change in found] == [True, False]
 
 
 def test_words_are_those_of_the_title_that_a_merge_was_given() -> None:
     text = "Merge pull request #7 from me/x\n\nBUG: Fix the reader"
-    (found,) = find_earlier_changes([CommitMessage(SHA, 0, text)], [])
+    (found,) = list_earlier_changes([CommitMessage(SHA, 0, text)], [])
     assert found.words == tokenise_title("BUG: Fix the reader")
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from fakes.llm import FOUR, answer, changed, hunk, quote, reply
-from prjury.judges.quality.evidence import Lines, ReportedFinding, read_answers, relocate_findings
+from prjury.judges.quality.evidence import Lines, ReportedFinding, read_answers, verify_answers
 from prjury.judges.quality.prompt_input import Material, make_sections, plan_chunks
 from prjury.report.sanitise import Redactor
 
@@ -107,7 +107,7 @@ def test_untrue_evidence_is_dropped_and_counted() -> None:
         FOUR,
     )
     lines = lines_of(changed("src/app.py", " def f():", "+return a + b"))
-    findings = relocate_findings(answers, lines)
+    findings = verify_answers(answers, lines)
     assert {name: (f.verdict, len(f.claims), f.dropped) for name, f in findings.items()} == {
         "correctness": ("fail", 1, 1),
         "tests": ("abstain", 0, 1),
@@ -124,7 +124,7 @@ def test_what_is_only_warned_of_is_no_failure_and_stated_confidence_decides_noth
         conventions=answer("fail", [warned]),
         correctness=answer("fail", [warned, quote()]),
     )
-    answers = relocate_findings(
+    answers = verify_answers(
         read_answers(said, FOUR), lines_of(changed("src/app.py", " x", "+return a + b"))
     )
     assert {name: each.verdict for name, each in answers.items()} == {
@@ -243,7 +243,7 @@ def test_a_line_far_from_any_change_is_dropped_and_counted_apart() -> None:
         hunks=(hunk(" def f():", "     return x", start=1), hunk("+return a + b", start=50)),
     )
     said = reply(risk=answer("fail", [quote(line=1, text="def f():"), quote(line=50)]))
-    risk = relocate_findings(read_answers(said, FOUR), lines_of(far))["risk"]
+    risk = verify_answers(read_answers(said, FOUR), lines_of(far))["risk"]
     assert (risk.not_changed, risk.no_quote, len(risk.claims)) == (1, 0, 1)
 
 
@@ -252,7 +252,7 @@ def test_relocated_evidence_counts_and_is_counted() -> None:
     answers = read_answers(
         reply(risk=answer("fail", [moved, msgspec.to_builtins(at(1, "gone()"))])), FOUR
     )
-    finding = relocate_findings(answers, lines_of(LONG))["risk"]
+    finding = verify_answers(answers, lines_of(LONG))["risk"]
     assert (finding.verdict, finding.relocated, finding.dropped) == ("fail", 1, 1)
     assert finding.claims[0].finding.quote == "    source.balance += amount"
 

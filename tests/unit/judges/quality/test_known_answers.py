@@ -32,7 +32,7 @@ from fakes.llm import (
 )
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
-from prjury.judges.quality.evidence import Answers, Lines, read_answers, relocate_findings
+from prjury.judges.quality.evidence import Answers, Lines, read_answers, verify_answers
 from prjury.judges.quality.interview import UsageLog, key_of, load_answers, store_answers
 from prjury.judges.quality.prompt_input import Chunk, Material, make_sections, plan_chunks
 from prjury.judges.quality.question import Form, Prompts, Question
@@ -57,7 +57,7 @@ def answers(on: Chunk, start: int = 1) -> Answers:
         risk=answer("fail", [span, old], 0.75),
         tests=answer("fail", [context, quote(text="made up")]),
     )
-    found = relocate_findings(read_answers(said, FOUR), Lines(on.sections))
+    found = verify_answers(read_answers(said, FOUR), Lines(on.sections))
     assert [len(found[name].claims) for name in ("risk", "tests")] == [2, 1]
     return found
 

@@ -7,9 +7,9 @@ from prjury.judges.quality.reading import (
     AGENT_FILE,
     INSTRUCTION,
     SAME_FAMILY,
-    check_same_family,
     find_injection,
     find_injections,
+    hint_at_same_family,
 )
 
 TALKING = [
@@ -133,7 +133,7 @@ CLAUDE = ("anthropic:claude-x",)
 def test_a_family_that_judges_its_own_work_is_named(
     author: str, body: str, models: tuple[str, ...], family: str
 ) -> None:
-    (check,) = check_same_family(pull(SMALL, author=author, body=body), models)
+    (check,) = hint_at_same_family(pull(SMALL, author=author, body=body), models)
     assert (check.name, check.passed, check.severity) == (SAME_FAMILY, False, "hint")
     assert check.message.count(family) == 2
 
@@ -148,4 +148,4 @@ def test_a_family_that_judges_its_own_work_is_named(
     ],
 )
 def test_nobody_else_is(author: str | None, body: str, models: tuple[str, ...]) -> None:
-    assert check_same_family(pull(SMALL, author=author, body=body), models) == ()
+    assert hint_at_same_family(pull(SMALL, author=author, body=body), models) == ()

@@ -16,7 +16,7 @@ from prjury.judges.quality.evidence import (
     VerifiedAnswer,
     join_passes,
     read_answers,
-    relocate_findings,
+    verify_answers,
 )
 from prjury.judges.quality.prompt_input import make_sections
 from prjury.judges.quality.votes import PassMark, decide, join_ballots, prose
@@ -171,7 +171,7 @@ def opinion(*verdicts: str, confidence: float = 0.9) -> Opinion:
         name: answer(verdict, [quote()] if verdict == "fail" else [], confidence)
         for name, verdict in zip(FOUR, verdicts, strict=True)
     }
-    return Opinion([relocate_findings(read_answers(reply(FOUR, **answers), FOUR), LINES)], LINES)
+    return Opinion([verify_answers(read_answers(reply(FOUR, **answers), FOUR), LINES)], LINES)
 
 
 Said: TypeAlias = Literal["pass", "fail", "abstain"]
@@ -260,7 +260,7 @@ def test_every_true_quote_of_a_failure_is_a_check_of_its_own() -> None:
     answers = read_answers(
         reply(risk=answer(F, [quote(), first, quote(), quote(text="gone()")])), FOUR
     )
-    judgment = decide(Opinion([relocate_findings(answers, LINES)], LINES), MARK)
+    judgment = decide(Opinion([verify_answers(answers, LINES)], LINES), MARK)
     assert [(str(c.location), c.evidence) for c in judgment.failed_checks] == [
         ("src/app.py:2", "return a + b"),
         ("src/app.py:1", "def add(a, b):"),

@@ -15,7 +15,7 @@ from prjury.jury.context import ExecutionStatus
 from prjury.jury.library.execution import (
     Execution,
     document_text,
-    documents_of,
+    list_document_texts,
     output_of,
     perform,
     wait_for_reply,
@@ -156,4 +156,4 @@ def test_a_reply_in_blocks(blocks: list[object], text: str) -> None:
     ],
 )
 def test_the_documents_of_a_response(response: object, texts: list[str]) -> None:
-    assert documents_of(response) == texts
+    assert list_document_texts(response) == texts

@@ -125,7 +125,7 @@ class BumpOnBranch(Struct, frozen=True):
     readable: bool = True
 
     @property
-    def is_newer(self) -> bool:
+    def has_version_or_newer(self) -> bool:
         """Return true if the branch has the version after the change, or a newer one."""
         bump, jump = self.bump, self.jump
         if bump.new is None or self.have in {None, bump.old}:
@@ -225,7 +225,7 @@ def _rate_library(standing: BumpOnBranch) -> Severity | None:
     bump, jump = standing.bump, standing.jump
     if bump.purpose is Purpose.OWN:
         return "warning"
-    if standing.is_newer or (standing.readable and not (standing.have or bump.new)):
+    if standing.has_version_or_newer or (standing.readable and not (standing.have or bump.new)):
         return None
     if jump is None:
         return "warning"  # added or removed, or not comparable
@@ -255,7 +255,7 @@ def _describe_branch_version(standing: BumpOnBranch, branch: str) -> str:
         return f"not checked on {branch}"
     if not have:
         return f"{branch} does not have it in {visible(standing.bump.path)}"
-    if standing.is_newer:
+    if standing.has_version_or_newer:
         return f"{branch} is already at {have}"
     if standing.bump.new is None:
         return f"{branch} has {have}"

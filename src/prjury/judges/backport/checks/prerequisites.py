@@ -103,7 +103,7 @@ class PrerequisiteSearch(Struct, frozen=True):
         if len(others) > _MOST_IN_CONFLICT:
             return Prerequisites(note=f"not searched: too many files conflict ({len(others)})")
         commits, likeliest = self._list_newest_and_likeliest(others)
-        tried = self._choose_for_trial(likeliest)
+        tried = self._choose_narrow(likeliest)
         for commit in tried:
             if result := self._pick_after((commit,)):
                 return result
@@ -151,7 +151,7 @@ class PrerequisiteSearch(Struct, frozen=True):
         places = {message.sha: -place for place, message in enumerate(messages)}
         return sorted(by_sha.values(), key=lambda commit: places.get(commit.sha, -MOST_UNITS))
 
-    def _choose_for_trial(self, candidates: Sequence[HistoryCommit]) -> tuple[HistoryCommit, ...]:
+    def _choose_narrow(self, candidates: Sequence[HistoryCommit]) -> tuple[HistoryCommit, ...]:
         tried: list[HistoryCommit] = []
         for commit in candidates:
             if len(tried) == MOST_TRIED or not self.deadline.remaining:

@@ -15,7 +15,7 @@ from msgspec import Struct
 from prjury.code.languages import kin_of
 from prjury.code.references import NamesByKin, TreePaths, find_added_uses
 from prjury.errors import SourceError
-from prjury.judges.backport.references import ChangeReferences, Files, code_of
+from prjury.judges.backport.references import Files, UsedNames, code_of
 from prjury.jury.judgment import Check, Location
 from prjury.ports import SearchableRepository
 from prjury.ports.types import WordPlaces
@@ -52,53 +52,53 @@ class MissingOnBranch(Struct, frozen=True):
 
 
 def find_missing_symbols(
-    needs: ChangeReferences, tip: str, repository: SearchableRepository
+    uses: UsedNames, tip: str, repository: SearchableRepository
 ) -> MissingOnBranch:
-    if not needs.words and not needs.modules:
+    if not uses.words and not uses.modules:
         return MissingOnBranch()
-    files = code_of(needs.repository, tip)
-    modules = _find_missing_modules(needs, files)
-    names = _find_missing_names(needs, files, tip, repository)
+    files = code_of(uses.repository, tip)
+    modules = _find_missing_modules(uses, files)
+    names = _find_missing_names(uses, files, tip, repository)
     unchecked = "; ".join(filter(None, [modules.unchecked, names.unchecked]))
     return MissingOnBranch((*modules.symbols, *names.symbols), unchecked)
 
 
-def _find_missing_modules(needs: ChangeReferences, files: Files) -> MissingOnBranch:
+def _find_missing_modules(uses: UsedNames, files: Files) -> MissingOnBranch:
     tree = TreePaths.of(tuple(files))
     targets: dict[tuple[str, str], list[Location]] = defaultdict(list)
-    for target, path in needs.modules:
+    for target, path in uses.modules:
         if path not in files and not tree.find_file(target):
             targets[target.name, path].append(target.at)
     places = [at for some in targets.values() for at in some]
-    heads = needs.heads
-    needs.strip_comments(heads, places)
+    heads = uses.heads
+    uses.remember_stripped(heads, places)
     missing: list[MissingSymbols] = []
     for (name, path), some in targets.items():
         # Go's import paths are strings, which look like any text.
         go = path.endswith(".go")
-        used = tuple(at for at in some if go or needs.code_at(heads, at).strip())
+        used = tuple(at for at in some if go or uses.code_at(heads, at).strip())
         if used:
             missing.append(MissingSymbols(name, used, Location(path)))
-    unread = _describe_unread("imports", needs, {heads[at.path] for at in places})
+    unread = _describe_unread("imports", uses, {heads[at.path] for at in places})
     return MissingOnBranch(tuple(missing), unread)
 
 
 def _find_missing_names(
-    needs: ChangeReferences, files: Files, tip: str, repository: SearchableRepository
+    uses: UsedNames, files: Files, tip: str, repository: SearchableRepository
 ) -> MissingOnBranch:
-    words_by_kin = _not_near(needs, files)
+    words_by_kin = _not_near(uses, files)
     words = frozenset[str]().union(*words_by_kin.values())
     try:
         # Git finds few words quickly; of many, only suspects are sought.
         few = words and len(words) <= _FEW_WORDS
         places = repository.with_words(tip, sorted(words)) if few else WordPlaces({})
         absent = {kin: some - set(places.places) for kin, some in words_by_kin.items()}
-        suspects = _list_suspects(needs, absent, files)
+        suspects = _list_suspects(uses, absent, files)
         if suspects and len(words) > _FEW_WORDS:
             places = repository.with_words(tip, sorted(suspects))
             suspects = {word: at for word, at in suspects.items() if word not in places.places}
     except SourceError as error:
-        suspects = _list_suspects(needs, words_by_kin, files)
+        suspects = _list_suspects(uses, words_by_kin, files)
         unchecked = f"names that it may lack: {error}" if suspects else ""
         return MissingOnBranch(unchecked=unchecked)
     if not suspects:
@@ -106,62 +106,62 @@ def _find_missing_names(
     if missing := [path for path in places.missing if kin_of(path)]:
         place = pluralize(len(missing), "file")
         return MissingOnBranch(unchecked=f"names that may be in {place} that this clone lacks")
-    return _confirm_missing(needs, suspects)
+    return _confirm_missing(uses, suspects)
 
 
-def _not_near(needs: ChangeReferences, files: Files) -> NamesByKin:
+def _not_near(uses: UsedNames, files: Files) -> NamesByKin:
     """Return the words that neither the touched files on the branch nor some near them contain."""
-    paths = {path for file in needs.pull.files for path in (file.path, file.old_path) if path}
+    paths = {path for file in uses.pull.files for path in (file.path, file.old_path) if path}
     folders = {posixpath.dirname(path) for path in paths}
     near = [path for path in files if posixpath.dirname(path) in folders and path not in paths]
-    held = needs.find_words(files[path] for path in (*paths, *near[:_NEAR]) if path in files)
-    return {kin: words - held for kin, words in needs.words.items()}
+    held = uses.find_words(files[path] for path in (*paths, *near[:_NEAR]) if path in files)
+    return {kin: words - held for kin, words in uses.words.items()}
 
 
 def _list_suspects(
-    needs: ChangeReferences, words: NamesByKin, files: Files
+    uses: UsedNames, words: NamesByKin, files: Files
 ) -> dict[str, tuple[Location, ...]]:
     """Return names whose known definitions are all in files that lack them on the branch.
 
     The value is the places on the merge base that define the name.
     """
-    differing = [path for path, blob in needs.files.items() if files.get(path) != blob]
+    differing = [path for path, blob in uses.files.items() if files.get(path) != blob]
     places: dict[str, list[Location]] = defaultdict(list)
     for kin, some_words in words.items():
         paths = [path for path in differing if kin_of(path) == kin]
-        for word, at in needs.find_base_definitions(kin, some_words, paths) if some_words else ():
+        for word, at in uses.find_base_definitions(kin, some_words, paths) if some_words else ():
             places[word].append(at)
     return {
         word: tuple(some[:_PLACES])
         for word, some in places.items()
-        if word not in needs.find_words(files[at.path] for at in some if at.path in files)
+        if word not in uses.find_words(files[at.path] for at in some if at.path in files)
     }
 
 
 def _confirm_missing(
-    needs: ChangeReferences, suspects: Mapping[str, Sequence[Location]]
+    uses: UsedNames, suspects: Mapping[str, Sequence[Location]]
 ) -> MissingOnBranch:
-    heads = needs.heads
-    places = {word: some[:_PLACES] for word, some in find_added_uses(needs.pull, suspects).items()}
+    heads = uses.heads
+    places = {word: some[:_PLACES] for word, some in find_added_uses(uses.pull, suspects).items()}
     used_at = [at for some in places.values() for at in some]
     defined_at = [at for some in suspects.values() for at in some]
-    needs.strip_comments(heads, used_at)
-    needs.strip_comments(needs.files, defined_at)
+    uses.remember_stripped(heads, used_at)
+    uses.remember_stripped(uses.files, defined_at)
     missing: list[MissingSymbols] = []
     for word, definitions in suspects.items():
-        used = tuple(at for at in places[word] if needs.refers(at, word))
-        defined = [at for at in definitions if needs.defines(at, word)]
+        used = tuple(at for at in places[word] if uses.refers(at, word))
+        defined = [at for at in definitions if uses.defines(at, word)]
         # Only tests use what a test defines.
         if not any(map(_is_test, used)):
             defined = [at for at in defined if not _is_test(at)]
         if used and defined:
             missing.append(MissingSymbols(word, used, defined[0]))
-    blobs = {heads[at.path] for at in used_at} | {needs.files[at.path] for at in defined_at}
-    return MissingOnBranch(tuple(missing), _describe_unread("names", needs, blobs))
+    blobs = {heads[at.path] for at in used_at} | {uses.files[at.path] for at in defined_at}
+    return MissingOnBranch(tuple(missing), _describe_unread("names", uses, blobs))
 
 
-def _describe_unread(what: str, needs: ChangeReferences, blobs: set[str]) -> str:
-    unread = [blob for blob in blobs if needs.stripped.get(blob) is None]
+def _describe_unread(what: str, uses: UsedNames, blobs: set[str]) -> str:
+    unread = [blob for blob in blobs if uses.stripped.get(blob) is None]
     return f"{what} in {pluralize(len(unread), 'file')} that could not be read" if unread else ""
 
 
