@@ -39,7 +39,7 @@ def backport(job: Job) -> JobResult:
     remedy = "Use `pull_request_target` with the type `closed`"
     event = job.require_event(EventKind.PULL_REQUEST_TARGET, remedy=remedy)
     with job.dependencies.connect(event, job.inputs) as client:
-        event, reason = _read_merged_or_reason(event, client)
+        event, reason = _read_merged_pull_or_reason(event, client)
         opened = reason or judge_and_open_backports(job, event, client)
     return job.end_idle(opened) if isinstance(opened, str) else opened.finish()
 
@@ -61,7 +61,7 @@ def judge_and_open_backports(
     return round_
 
 
-def _read_merged_or_reason(event: Event, client: GitHub) -> tuple[Event, str]:
+def _read_merged_pull_or_reason(event: Event, client: GitHub) -> tuple[Event, str]:
     if event.action != "closed":
         return event, "Nothing to do: it was not closed."
     pull = client.pull(event.repo, event.number or 0)

@@ -222,21 +222,21 @@ class AgentTools:
         answer: dict[str, Any] = printable_json(judgment_to_json(judgment), self.terminal.redact)
         return answer
 
-    def _check_options_and_add_model(self, name: str, given: dict[str, str]) -> dict[str, str]:
-        if "model" in given:
+    def _check_options_and_add_model(self, name: str, options: dict[str, str]) -> dict[str, str]:
+        if "model" in options:
             raise UsageError(
                 "a model is for the operator to choose, not for an agent", remedy="Use --model"
             )
         runs = name in KINDS and KINDS[name].runs_programs
         if runs and self.judges.no_build:
             raise UsageError(f"{name} runs programs, and the operator allows none (--no-build)")
-        if given.get("command") and not self.commands:
+        if options.get("command") and not self.commands:
             raise UsageError("commands are for the operator to allow (--commands)")
         takes_model = name in KINDS and "model" in KINDS[name].options
         if takes_model and self.judges.no_llm:
             raise UsageError(f"{name} asks a model, and the operator allows none (--no-llm)")
         own = self.models.model if takes_model else None
-        return {**given, "model": own} if own else given
+        return {**options, "model": own} if own else options
 
     def backport(
         self,

@@ -171,10 +171,10 @@ class PlainProgress:
         self,
         stream: TextIO,
         redact: Redact = BY_SHAPE,
-        every: float = 30.0,
+        interval: float = 30.0,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._stream, self._redact, self._every, self._clock = stream, redact, every, clock
+        self._stream, self._redact, self._interval, self._clock = stream, redact, interval, clock
         self._lock = threading.Lock()
         self._running: dict[_Seat, _Work] = {}
         self._closed = threading.Event()
@@ -211,10 +211,10 @@ class PlainProgress:
             pass  # a line that is being written is complete
 
     def _beat(self) -> None:
-        while not self._closed.wait(self._every / _BEATS):
+        while not self._closed.wait(self._interval / _BEATS):
             with self._lock:
                 for seat, work in self._running.items():
-                    if self._clock() - work.shown >= self._every:
+                    if self._clock() - work.shown >= self._interval:
                         self._show(seat, work)
 
     def _show(self, seat: _Seat, work: _Work) -> None:

@@ -257,7 +257,7 @@ class _SarifWriter(Struct, frozen=True):
         fix = f"\nTo fix: {check.fix}" if check.fix else ""
         return self.text((check.message.strip() or check.name) + fix)
 
-    def result(self, finding: FindingView, index: int, number: int) -> dict[str, Any]:
+    def result(self, finding: FindingView, rule_index: int, occurrence: int) -> dict[str, Any]:
         place = finding.place or Location("")
         uri = quote(place.path.encode("utf-8", "surrogateescape"), safe="/")
         start, fingerprint = place.line or 1, finding.check.fingerprint
@@ -265,7 +265,7 @@ class _SarifWriter(Struct, frozen=True):
         by = finding.suppressed_by
         return {
             "ruleId": self.name(finding),
-            "ruleIndex": index,
+            "ruleIndex": rule_index,
             "level": _SARIF_LEVELS[finding.weight],
             "message": {"text": self.message(finding)},
             "locations": [
@@ -278,7 +278,7 @@ class _SarifWriter(Struct, frozen=True):
             ],
             "partialFingerprints": {
                 # The name under which GitHub looks for it.
-                "primaryLocationLineHash": f"{fingerprint}:{number}",
+                "primaryLocationLineHash": f"{fingerprint}:{occurrence}",
                 "prjury/v1": fingerprint,
             },
             "suppressions": [{**suppression, "justification": self.text(by)}] if by else [],

@@ -95,11 +95,11 @@ def findings(verdict: Verdict, dismissals: Iterable[Dismissal] = ()) -> tuple[Fi
     return tuple(sorted(every, key=lambda each: (each.weight, each.check.location is None)))
 
 
-def group_findings(every: Sequence[Finding]) -> list[tuple[Finding, ...]]:
+def group_findings(every_finding: Sequence[Finding]) -> list[tuple[Finding, ...]]:
     """Group findings of one rule, or of the same words, in the order by which they are numbered."""
     groups: dict[tuple[object, ...], list[Finding]] = {}
     rules: dict[tuple[str, str], frozenset[str]] = {}
-    for finding in every:
+    for finding in every_finding:
         check, seat = finding.check, (finding.voice.attempt.name, finding.voice.ballot.judge)
         if seat not in rules:
             facts = PatternFacts.parse(finding.voice.judgment)

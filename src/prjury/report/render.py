@@ -130,7 +130,7 @@ class Renderer(Struct, frozen=True):
     def render(
         self,
         report: Report,
-        name: str,
+        template_name: str,
         shapes: Sequence[Shape],
         limit: int,
         marker: str = "",
@@ -140,7 +140,7 @@ class Renderer(Struct, frozen=True):
     ) -> str:
         """A template in the roomiest shape that keeps within the limit of characters and bytes."""
         view = _ink(page(report, self.redact, run), MarkdownText, self.redact)
-        template = make_environment(MarkdownText).get_template(name)
+        template = make_environment(MarkdownText).get_template(template_name)
         text = ""
         for shape in shapes:
             words = template.render(page=view, shape=shape, marker=trust(marker), titled=titled)

@@ -130,7 +130,7 @@ def test_plain_lines_tell_start_and_finish() -> None:
 
 def test_plain_lines_tell_commands_and_give_signs_of_life() -> None:
     stream, now = io.StringIO(), [0.0]
-    progress = PlainProgress(stream, every=0.12, clock=lambda: now[0])
+    progress = PlainProgress(stream, interval=0.12, clock=lambda: now[0])
     progress.judge_started("build", "build")
     progress.say("$ ./mvnw -q verify")
     progress.say("[INFO] Compiling shop")

@@ -256,5 +256,5 @@ class PatternScan:
                 into = outcome.upcoming if finding.basis.doubt == "upcoming" else own
                 (outcome.silenced if silencer else into).append(finding)
         outcome.findings += fuse_repairs(self._make_hints_of_repeated(target, scan, own))
-        unused = suppressions.list_unused(added, scan.rules)
+        unused = suppressions.list_unused_names_and_lines(added, scan.rules)
         outcome.unused += ((rule, Location(printable(file.path), line)) for rule, line in unused)

@@ -316,7 +316,7 @@ class Suppressions:
             directive.used = True
         return min(covering, key=lambda directive: directive.label != MARKER, default=None)
 
-    def list_unused(
+    def list_unused_names_and_lines(
         self, added: Collection[int], active: Collection[ActiveRule]
     ) -> list[tuple[str, int]]:
         """Return names and lines of added comments of ours that do nothing in packs that looked."""
