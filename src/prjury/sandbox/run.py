@@ -88,9 +88,9 @@ class Usage:
             return "memory_limit"
         is_quick = any(map(operator.lt, self._count_free(), self._least_free))
         is_due = is_quick or now >= self._disk_due
-        return self._find_disk_excess(now) if is_due else None
+        return self._measure_disk_excess(now) if is_due else None
 
-    def _find_disk_excess(self, started: float) -> LimitCode | None:
+    def _measure_disk_excess(self, started: float) -> LimitCode | None:
         size = files = 0
         for place in self.places:
             for entry in walk(place):

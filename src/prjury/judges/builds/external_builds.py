@@ -161,7 +161,7 @@ class EvidenceBuild(Struct, frozen=True):
                 return self._judge(plan, self.evidence.builds[0])
         return None
 
-    def judge_builds(self, plans: Sequence[BuildPlan]) -> Sequence[Judgment]:
+    def judge_builds_and_refuse_others(self, plans: Sequence[BuildPlan]) -> Sequence[Judgment]:
         """Judge each plan, in order; ``evidence_mismatch`` where it is of other builds."""
         records = {record.key: record for record in self.evidence.builds}
         judgments = []

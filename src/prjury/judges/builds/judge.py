@@ -102,7 +102,7 @@ class TreeBuildJudge:
             return self._abstain_without_build(pull, builds, paths, base_plans)
         unbuilt = tuple(find_unbuilt_files(pull.files, builds.plans, builds.skipped, self.own))
         if evidence:
-            judgments = evidence.judge_builds(builds.plans)
+            judgments = evidence.judge_builds_and_refuse_others(builds.plans)
         else:
             judgments = self._build_and_judge(context, builds, merged, paths)
             notes = (*note_untested_base(builds.plans, base_plans), *notes)

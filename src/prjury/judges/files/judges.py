@@ -214,7 +214,7 @@ class ClassVersionJudge(WorkspaceJudge):
         check_path(self.path)
 
     def judge_in(self, workspace: Workspace, _context: JudgmentContext) -> Judgment:
-        place = workspace.locate(self.path)
+        place = workspace.locate_inside(self.path)
         files = find_files(place, "*.class", everywhere=True) if place.is_dir() else []
         if not files:
             what = f"there are no classes below {visible(self.path)}"

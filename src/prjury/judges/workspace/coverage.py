@@ -68,7 +68,7 @@ class CoverageJudge(WorkspaceJudge):
 
     def judge_in(self, workspace: Workspace, context: JudgmentContext) -> Judgment:
         baseline = _read_baseline(context) if self.compares and self.baseline is None else None
-        reports = read_coverage(workspace.locate(os.fspath(self.report)))
+        reports = read_coverage(workspace.locate_inside(os.fspath(self.report)))
         metrics = CoverageMetrics.total(report.metrics for report in reports)
         return self.decide(metrics.counters.get(self.metric), baseline)
 

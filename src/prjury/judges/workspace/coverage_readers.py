@@ -282,7 +282,7 @@ def read_coverage(path: str | os.PathLike[str]) -> Sequence[CoverageReport]:
         _refuse_several(place, files, "coverage reports")
     if not files:
         raise missing_report(place)
-    return [_find_reader(file)(file) for file in files]
+    return [_choose_reader_by_content(file)(file) for file in files]
 
 
 def parse_jacoco(path: str | os.PathLike[str]) -> CoverageMetrics:
@@ -314,7 +314,7 @@ def _refuse_several(directory: Path, files: Sequence[Path], kind: str) -> None:
         raise CannotJudgeError(what, why=why, reason="report_ambiguous")
 
 
-def _find_reader(path: Path) -> Callable[[Path], CoverageReport]:
+def _choose_reader_by_content(path: Path) -> Callable[[Path], CoverageReport]:
     with open_report(path) as file:
         beginning = file.read(_BEGINNING).removeprefix(b"\xef\xbb\xbf").lstrip()
     if beginning.startswith(b"mode:"):

@@ -109,7 +109,7 @@ def _write_baseline_and_pass(workspace: Workspace, file: str, judgment: Judgment
     entries = judgment.metadata["findings"]
     text = baseline_text((entry["rule"], entry["path"], entry["fingerprint"]) for entry in entries)
     try:
-        place = workspace.locate(file)
+        place = workspace.locate_inside(file)
         place.parent.mkdir(parents=True, exist_ok=True)
         replace_file(place, text.encode())
     except OSError as error:

@@ -82,7 +82,7 @@ class Workspace(Struct, frozen=True):
             remedy = "Name the directory that holds the work"
         raise CannotJudgeError(what, remedy=remedy, reason="no_workspace")
 
-    def locate(self, path: str) -> Path:
+    def locate_inside(self, path: str) -> Path:
         """Return the real place of a path; there may be nothing. No link may lead out of it."""
         if Path(path).is_absolute():
             raise outside_workspace(path, "It is absolute")
@@ -95,7 +95,7 @@ class Workspace(Struct, frozen=True):
 
     def kind(self, path: str) -> Kind:
         try:
-            mode = self.locate(path).stat().st_mode
+            mode = self.locate_inside(path).stat().st_mode
         except (FileNotFoundError, NotADirectoryError):
             return "missing"
         except OSError as error:
@@ -110,7 +110,7 @@ class Workspace(Struct, frozen=True):
             why = "It is not there" if kind == "missing" else f"It is a {kind}"
             raise unreadable(visible(path), why)
         try:
-            with open_regular(self.locate(path)) as file:
+            with open_regular(self.locate_inside(path)) as file:
                 content = file.read(LARGEST_TEXT + 1)
         except OSError as error:
             raise unreadable(visible(path), error.strerror) from error

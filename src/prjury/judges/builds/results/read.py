@@ -94,7 +94,7 @@ class _Places(Struct):
     entered: list[str] = []
     prefixes: dict[str, str] = {}
 
-    def find_directory_and_text(self, line: str) -> tuple[str, str]:
+    def track_directory_and_text(self, line: str) -> tuple[str, str]:
         """Return where a line was printed, as far as build tools say, and what of it was."""
         if self.prefixes:
             head, colon, rest = f"{line} ".partition(": ")  # scripts' names may hold colons
@@ -124,7 +124,7 @@ def read_transcript(log: Path, tree: TreeFiles, relative: Callable[[str], str]) 
     go = GoEvents(LogSection((), (), tree, tree.directory))
     transcript, places = Transcript(go), _Places(tree, tree.directory)
     for number, raw in enumerate(_read_bounded_lines(log, transcript)):
-        place, line = places.find_directory_and_text(relative(strip_escapes(raw.rstrip("\n"))))
+        place, line = places.track_directory_and_text(relative(strip_escapes(raw.rstrip("\n"))))
         event = _parse_go_event(line)
         if event is None:
             transcript.add(number, place, line[:_LONGEST_LINE])

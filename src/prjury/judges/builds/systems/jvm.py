@@ -69,7 +69,7 @@ def with_goals(plan: BuildPlan, goals: Sequence[str]) -> BuildPlan:
 
 def _list_maven_plans(root: SourceTree) -> tuple[BuildPlan, ...]:
     poms = {path: root.readable(path, read_pom) or Pom() for path in root.named(POM)}
-    modules = {module for path in [*poms] for module in _list_modules(root, poms, path) - {path}}
+    modules = {module for path in [*poms] for module in _read_modules(root, poms, path) - {path}}
     plans: dict[str, BuildPlan] = {}
     for directory in sorted(map(parent_of, poms.keys() - modules)):
         above = [place for place in plans if is_below(directory, place)]
@@ -89,7 +89,7 @@ def _list_maven_plans(root: SourceTree) -> tuple[BuildPlan, ...]:
     return tuple(plans.values())
 
 
-def _list_modules(root: SourceTree, poms: dict[str, Pom], path: str) -> set[str]:
+def _read_modules(root: SourceTree, poms: dict[str, Pom], path: str) -> set[str]:
     modules = set[str]()
     for name in (*poms[path].members, *poms[path].profile_modules):
         place = join_path(parent_of(path), name)
