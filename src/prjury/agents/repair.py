@@ -136,8 +136,8 @@ class TestsRepair(Struct):
         facts = AgentFacts.of_result(details)
         record_tools(self.ports.journal, facts)
         if result.status is not ExecutionStatus.SUCCESS:
-            end = "was stopped" if result.status is ExecutionStatus.TIMEOUT else "failed"
-            self.stop = f"the agent {end}: {result.error}"
+            ends = {"timeout": "was stopped", "cancelled": "was cancelled"}
+            self.stop = f"the agent {ends.get(result.status.value, 'failed')}: {result.error}"
         outcome = self.stop or "the agent changed nothing that it may change"
         if edits.accepted:
             self.tree = write_tree_with(self.store, self.tree, edits.accepted)
