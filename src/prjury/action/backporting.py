@@ -41,7 +41,7 @@ def backport(job: Job) -> JobResult:
     with job.dependencies.connect(event, job.inputs) as client:
         event, reason = _read_merged_pull_or_reason(event, client)
         opened = reason or judge_and_open_backports(job, event, client)
-    return job.end_idle(opened) if isinstance(opened, str) else opened.finish()
+    return job.end_idle(opened) if isinstance(opened, str) else opened.summarise_and_end()
 
 
 def judge_and_open_backports(
@@ -114,7 +114,7 @@ class BackportRound:
         shown = plain(words, None, self.job.log.redact)
         self.lines.append(f"* {inline_code(done.branch)}: {shown}{link}")
 
-    def finish(self) -> JobResult:
+    def summarise_and_end(self) -> JobResult:
         nothing = "No release branch is suitable"
         if not self.lines:
             self.job.log.say(f"{nothing} for #{self.event.number}; nothing was opened.")

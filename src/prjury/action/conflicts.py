@@ -132,6 +132,6 @@ class _Watch:
             if error.reason != "permission":
                 raise
         with Publication(self.job, event, CONFLICT, by_status, history) as publication:
-            publication.finish(judged)
+            publication.publish_and_end(judged)
         self.complaints += publication.complaints
         self.observations.append(f"#{pull.number}: {judged.headline}")

@@ -131,7 +131,7 @@ class Publication:
         if posts and (status := posts.status()) and head:
             status.set(head, state, reason)
 
-    def finish(self, report: Report) -> JobResult:
+    def publish_and_end(self, report: Report) -> JobResult:
         # Where the status is the gate, a job that is green whatever comes changes nothing of it.
         if self.job.inputs.fail_on == "never" and self.job.inputs.mode == "review":
             headline = f"{report.headline} (not gating: fail-on is `never`)"

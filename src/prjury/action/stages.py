@@ -53,7 +53,7 @@ def review(job: Job) -> JobResult:
         commands, votes = publication.read_standing_commands(), publication.read_queued_votes()
         before = PriorState(commands, dismissals, votes, publication.begin)
         try:
-            return publication.finish(job.dependencies.judge(job, event, before))
+            return publication.publish_and_end(job.dependencies.judge(job, event, before))
         except NothingToReview as error:
             nothing = error
     if nothing.reason == SUPERSEDED:
@@ -157,7 +157,7 @@ def publish_verdict(job: Job) -> JobResult:
             publication.set_gate("pending", "Judging")
         override = publication.read_standing_commands().override
         report = derive_report(evidence, digest, opinions, override, publication.earlier.dismissals)
-        return publication.finish(report)
+        return publication.publish_and_end(report)
 
 
 def _explain_no_run(run: WorkflowRun) -> str:
@@ -213,7 +213,7 @@ def resolve_event(job: Job) -> Event:
         base = stated.base if stated.base.named else pull.base
         pull = structs.replace(pull, base=base, head=stated.head)
     if event.kind is EventKind.PULL_REQUEST and event.run and event.run.attempt > 1:
-        pull = _read_pull_again(event, job)
+        pull = _refresh_title_and_base(event, job)
     if job.inputs.base:
         pull = structs.replace(pull, base=Tip(job.inputs.base))
     if job.inputs.head:
@@ -229,7 +229,7 @@ def resolve_event(job: Job) -> Event:
     return replace(event, pull=pull)
 
 
-def _read_pull_again(event: Event, job: Job) -> PullFacts:
+def _refresh_title_and_base(event: Event, job: Job) -> PullFacts:
     """With title, text and base of today: a run that is started again has its event's."""
     if not job.inputs.github_token:
         return event.pull

@@ -152,7 +152,7 @@ def main(environ: Mapping[str, str]) -> NoReturn:
     _replace_closed_streams()
     sys.argv += ["--help"] * (len(sys.argv) == 1)
     terminal = Terminal(environ)
-    code = _flush_output(_run_guarded(terminal))
+    code = _flush_and_choose_code(_run_guarded(terminal))
     if terminal.journal and terminal.journal.began:
         terminal.journal.record("end", exit=code)
     sys.stderr.flush()
@@ -161,7 +161,7 @@ def main(environ: Mapping[str, str]) -> NoReturn:
     os._exit(int(code))
 
 
-def _flush_output(code: int) -> int:
+def _flush_and_choose_code(code: int) -> int:
     """The exit code once standard output is written; a full disk takes the place of a success."""
     try:
         sys.stdout.flush()

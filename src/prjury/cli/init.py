@@ -133,7 +133,7 @@ def init(
     if reason:
         terminal.print_lines([f"The build is taken from your CI's checks: {reason}."])
     elif built:
-        terminal.print_lines(_describe_build(built, situation, ci))
+        terminal.print_lines(_describe_build_and_lacks(built, situation, ci))
     return ExitCode.OPEN
 
 
@@ -276,7 +276,7 @@ def _name_watched_branches(repository: OperatorRepository) -> str:
     return f'"{default}"' if _PLAIN.fullmatch(default) else _USUAL
 
 
-def _describe_build(
+def _describe_build_and_lacks(
     built: DetectedBuilds | str, situation: Situation, ci: BaseCi | None
 ) -> Iterator[str]:
     line = built if isinstance(built, str) else summarise_and_check_plans(built)[0]

@@ -174,7 +174,7 @@ def _add_key_description(
     entry: dict[str, Any], key: msgspec.structs.FieldInfo, sections: Mapping[str, Any]
 ) -> None:
     """Add to a key's schema what msgspec leaves out: description, default and names of keys."""
-    for each in _list_forms(key.type):
+    for each in _list_alternatives(key.type):
         if get_origin(each) is dict and get_origin(get_args(each)[0]) is Literal:
             entry["propertyNames"] = {"enum": list(get_args(get_args(each)[0]))}
     if words := [one for one in get_args(key.type)[1:] if isinstance(one, str)]:
@@ -190,7 +190,7 @@ def _add_key_description(
 
 
 def _list_sections(form: Form) -> Iterator[tuple[str, type[PolicySection]]]:
-    for each in _list_forms(form):
+    for each in _list_alternatives(form):
         if _has_keys(each):
             if issubclass(each, PolicySection):
                 yield each.__name__, each
@@ -249,7 +249,7 @@ def find_problems(
     try:
         convert_section(value, form, written=written)
     except ValidationError as error:
-        inner = [*_check_keys(value, form, path)]
+        inner = [*_find_key_problems(value, form, path)]
         for key, item, part in _pair_parts_with_forms(value, form):
             inner += find_problems(item, part, (*path, key), written=written)
         if isinstance(error.__cause__, MisfitError):
@@ -259,7 +259,7 @@ def find_problems(
 
 def _pair_parts_with_forms(value: object, form: Form) -> Iterator[tuple[str | int, object, Any]]:
     """List what stands in a value, each with its form."""
-    for each in _list_forms(form):
+    for each in _list_alternatives(form):
         arguments = get_args(each)
         if get_origin(each) is list and isinstance(value, list):
             for number, item in enumerate(value):
@@ -278,16 +278,16 @@ def _pair_parts_with_forms(value: object, form: Form) -> Iterator[tuple[str | in
             yield from ((key, item, forms[key]) for key, item in parts.items() if key in forms)
 
 
-def _list_forms(form: Form) -> Iterator[Any]:
+def _list_alternatives(form: Form) -> Iterator[Any]:
     """The forms that a value may have, each alone and without its description."""
     origin: Any = get_origin(form)
     if origin is Annotated:
-        yield from _list_forms(get_args(form)[0])
+        yield from _list_alternatives(get_args(form)[0])
     elif origin in {Union, types.UnionType}:
         for each in get_args(form):
-            yield from _list_forms(each)
+            yield from _list_alternatives(each)
     elif written := getattr(form, "FORM", None):  # such as `Words`
-        yield from (*_list_forms(written), str)
+        yield from (*_list_alternatives(written), str)
     elif form is not type(None):
         yield form
 
@@ -296,8 +296,8 @@ def _has_keys(form: Form) -> bool:
     return isinstance(form, type) and issubclass(form, PolicySection | NamedEntry)
 
 
-def _check_keys(value: object, form: Form, path: KeyPath) -> Iterator[Problem]:
-    sections = [each for each in _list_forms(form) if _has_keys(each)]
+def _find_key_problems(value: object, form: Form, path: KeyPath) -> Iterator[Problem]:
+    sections = [each for each in _list_alternatives(form) if _has_keys(each)]
     is_open = any(issubclass(each, NamedEntry) and each.OPEN for each in sections)
     allowed = {key for each in sections for key in each.forms()}
     if not sections or is_open or not isinstance(value, dict):
@@ -365,7 +365,7 @@ def _word_problem(error: ValidationError, value: object, form: Form, path: KeyPa
 
 def _describe_forms(form: Form) -> str:
     names: list[str] = []
-    for each in _list_forms(form):
+    for each in _list_alternatives(form):
         origin: Any = get_origin(each)
         if origin is Literal:
             names += [repr(word) for word in get_args(each)]

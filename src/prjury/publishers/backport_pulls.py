@@ -240,9 +240,9 @@ class BackportPulls:
         return retry(lambda: self._find_or_open_pull(pick), self.room.client.sleep)
 
     def _find_or_open_pull(self, pick: Pick) -> Proposal:
-        if existing := self._reuse_existing(pick):
+        if existing := self._find_existing_and_label(pick):
             return existing
-        _refuse_moved(pick, self._read_tip(pick.branch))
+        _refuse_moved_branch(pick, self._read_tip(pick.branch))
         head = head_of(pick)
         tip = self._read_tip(head)
         if tip is None:
@@ -256,7 +256,7 @@ class BackportPulls:
             )
         return self._open_pull(pick, tip)
 
-    def _reuse_existing(self, pick: Pick) -> Proposal | None:
+    def _find_existing_and_label(self, pick: Pick) -> Proposal | None:
         pulls = self._list_pulls(head_of(pick))
         if not pulls:
             return None
@@ -391,7 +391,7 @@ def _is_from(pull: PullRequest, branch: str) -> bool:
     return at(payload, "head", "ref") == branch and head is not None and head == base
 
 
-def _refuse_moved(pick: Pick, tip: str | None) -> None:
+def _refuse_moved_branch(pick: Pick, tip: str | None) -> None:
     if tip == pick.branch_sha:
         return
     where = f"at {tip[:12]} now" if tip else "gone"

@@ -99,7 +99,7 @@ def _list_errors(ballot: Ballot) -> list[Check]:
 
 
 def _describe_pass(pull: PullRequest, verdict: Verdict, coverage: Coverage) -> str:
-    limits = "; ".join(filter(None, _list_limits(pull, verdict, coverage)))
+    limits = "; ".join(filter(None, _list_caveats(pull, verdict, coverage)))
     advice = list(filter(None, map(_describe_advice_against, verdict.attempts)))
     overruled = any(seat.judgment.status is Status.FAIL for seat in _list_blocking(verdict))
     decision = READY if is_proven(pull, verdict) else NOTHING_FOUND
@@ -140,7 +140,7 @@ def _describe_other_base(pull: PullRequest, build: BuildFacts) -> str:
     return f"CI tested this head on {ref}@{base[:7]}, {ref} is at {pull.base.sha[:7]}"
 
 
-def _list_limits(pull: PullRequest, verdict: Verdict, coverage: Coverage) -> Iterator[str]:
+def _list_caveats(pull: PullRequest, verdict: Verdict, coverage: Coverage) -> Iterator[str]:
     """Name what the decision does not rest on, so that nobody takes it for more than it is."""
     blocking = _list_blocking(verdict)
     for seat in blocking:

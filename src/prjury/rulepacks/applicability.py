@@ -175,7 +175,7 @@ class PackApplicability:
 
     @cached_property
     def _brought(self) -> bool:
-        return _may_bring(self.module, self.pack.kept_by)
+        return _may_bring_old(self.module, self.pack.kept_by)
 
     def rate_severity(self, rule: PatternRule) -> Severity | None:
         """Rate a finding in the module; None where the rule does not hold.
@@ -247,7 +247,7 @@ class PackApplicability:
 
     def brings(self, rule: PatternRule) -> bool:
         """Return true if a library that the module asks for brings along what the rule is about."""
-        return self._brought or bool(rule.kept_by and _may_bring(self.module, rule.kept_by))
+        return self._brought or bool(rule.kept_by and _may_bring_old(self.module, rule.kept_by))
 
     def _rate_versions(self, rule: PatternRule, required: Sequence[Requirement]) -> Severity | None:
         removed = self.module.any_of(required)
@@ -307,7 +307,7 @@ def opens(head: Head, module: ManifestModule, *, asked_for: bool) -> bool:
     return truth in {*_ALLOWED, Truth.UNKNOWN} or (asked_for and truth is Truth.ABSENT)
 
 
-def _may_bring(module: ManifestModule, reason: KeptBy) -> bool:
+def _may_bring_old(module: ManifestModule, reason: KeptBy) -> bool:
     if reason.brought_by and module.notes:  # of a parent elsewhere nobody knows what it brings
         return True
     # A plugin of the build may ask for any library of a catalog.

@@ -96,7 +96,7 @@ def make_judgment(
         return Judgment.abstained("no file that rules look at is touched", NOT_APPLICABLE, **seen)
     packs = name_packs(scanned) or pluralize(sum(each.rules for each in scanned), "rule")
     unread_words = f"; {pluralize(len(outcome.unread), 'file')} not read" if outcome.unread else ""
-    words = _describe_harmless_findings(findings, threshold, outcome)
+    words = _describe_findings_below(findings, threshold, outcome)
     files = pluralize(len(outcome.read), "file")
     return Judgment.passed(f"{packs} over {files}: {words}{unread_words}{rest}", **seen)
 
@@ -183,7 +183,7 @@ def _place(finding: PatternFinding) -> tuple[list[tuple[int, str]], int, str]:
     return path, finding.line, finding.name
 
 
-def _describe_harmless_findings(
+def _describe_findings_below(
     findings: Sequence[PatternFinding], threshold: Severity, outcome: ScanOutcome
 ) -> str:
     if not findings:
