@@ -115,7 +115,7 @@ class OpenedChange(Struct, frozen=True):
 
             store = self.snapshot.store
             files = surroundings.widen_once(context, store, context.deadline)
-            return surroundings.find_call_sites(self.pull, files, store)
+            return surroundings.find_call_sites_and_definitions(self.pull, files, store)
 
         def read() -> tuple[LinkedIssue, ...]:
             from prjury.github.issues import fetch_linked_issues  # noqa: PLC0415 - for one judge

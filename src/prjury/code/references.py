@@ -96,7 +96,7 @@ _KEYWORDS = frozenset(
 )
 
 
-def find_used_names(pull: PullRequest) -> NamesByKin:
+def find_names_used_by_added_lines(pull: PullRequest) -> NamesByKin:
     texts: dict[str, list[str]] = {}
     for file in code_files(pull):
         lines = [line.text for line in file.added_lines if len(line.text) <= LONGEST_LINE]

@@ -178,7 +178,7 @@ def _run_process(
             cwd="/",
             start_new_session=True,
         )
-        output, late = _read_output(process, timeout)
+        output, late = _read_output_and_late(process, timeout)
         errors.seek(0)
         stderr = errors.read(16_384).decode("utf-8", "replace").strip()
     if late:
@@ -192,7 +192,7 @@ def _run_process(
     return output, process.returncode, stderr
 
 
-def _read_output(process: subprocess.Popen[bytes], timeout: float) -> tuple[bytes, bool]:
+def _read_output_and_late(process: subprocess.Popen[bytes], timeout: float) -> tuple[bytes, bool]:
     """Return what the process prints, up to the cap, and if its time was over."""
     late = threading.Event()
 

@@ -121,11 +121,11 @@ class _CheckReader:
         self,
         path: str,
         read: Callable[[object], Entry],
-        needs: str,
+        area: str,
         key: str | None = None,
         **query: str,
     ) -> Sequence[Entry]:
-        doing, needed = f"read the checks of {self.repo}", f"{needs}: read"
+        doing, needed = f"read the checks of {self.repo}", f"{area}: read"
         try:
             listed = self.client.repo(self.repo).list_all(
                 doing, path, read, key=key, scope=needed, query=query, cache=self._kept

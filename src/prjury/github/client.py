@@ -148,10 +148,10 @@ def diagnose(error: Exception, task: str, permission: str, now: float) -> Troubl
     return _diagnose_status(what, error.status, join_error_messages(error.data), permission)
 
 
-def _diagnose_bad_response(what: str, error: Exception) -> Trouble:
+def _diagnose_bad_response(failure: str, error: Exception) -> Trouble:
     detail = str(error) if type(error) is ValueError else type(error).__name__
     return Trouble(
-        what,
+        failure,
         f"The answer is not what GitHub sends ({detail[:120]}); a proxy may stand in between",
         "Check GITHUB_API_URL and the proxy settings",
         "bad_response",
@@ -163,7 +163,7 @@ def _is_held_back(headers: Mapping[str, str]) -> bool:
     return "retry-after" in headers or headers.get("x-ratelimit-remaining") == "0"
 
 
-def _diagnose_rate_limit(what: str, headers: Mapping[str, str], now: float) -> Trouble:
+def _diagnose_rate_limit(failure: str, headers: Mapping[str, str], now: float) -> Trouble:
     wait = _number(headers.get("retry-after"))
     if wait is None and headers.get("x-ratelimit-remaining") == "0":
         reset = _number(headers.get("x-ratelimit-reset"))
@@ -171,7 +171,7 @@ def _diagnose_rate_limit(what: str, headers: Mapping[str, str], now: float) -> T
         wait = None if reset is None else max(0.0, reset - _their_time(headers, now)) + 1
     wait = 60.0 if wait is None else wait
     return Trouble(
-        what,
+        failure,
         f"GitHub's rate limit is used up for another {wait:.0f} s",
         "Run again later, or give a token with a limit of its own",
         "rate_limited",
@@ -180,11 +180,11 @@ def _diagnose_rate_limit(what: str, headers: Mapping[str, str], now: float) -> T
     )
 
 
-def _diagnose_status(what: str, status: int, detail: str, permission: str) -> Trouble:
+def _diagnose_status(failure: str, status: int, detail: str, permission: str) -> Trouble:
     message = f"GitHub answers {status}{f': {detail}' if detail else ''}"
     if status >= 500:  # noqa: PLR2004 - a server's own failures
         return Trouble(
-            what, message, "Run again later", "server_error", transient=True, refused=False
+            failure, message, "Run again later", "server_error", transient=True, refused=False
         )
     why, remedy, reason = {
         401: (message, "Give a valid token", "bad_credentials"),
@@ -195,7 +195,7 @@ def _diagnose_status(what: str, status: int, detail: str, permission: str) -> Tr
             "not_found",
         ),
     }.get(status, (message, "Check what was asked for", "refused"))
-    return Trouble(what, why, remedy, reason)
+    return Trouble(failure, why, remedy, reason)
 
 
 def _their_time(headers: Mapping[str, str], ours: float) -> float:

@@ -53,26 +53,26 @@ class _Chain(Generic[ContextT]):
 
     def _of_all(self, heard: Sequence[Judgment]) -> Judgment:
         """The last answer; no benign label where that would excuse members not asked."""
-        answer = self._merge_answers(heard) if len(heard) > 1 else heard[-1]
+        answer = self._merge_into_last(heard) if len(heard) > 1 else heard[-1]
         in_order = all(judgment.status is Status.PASS or is_benign(judgment) for judgment in heard)
         if is_benign(answer) and not (in_order and len(heard) == len(self.members)):
             return replace(answer, label=None)
         return answer
 
-    def _merge_answers(self, heard: Sequence[Judgment]) -> Judgment:
+    def _merge_into_last(self, answers: Sequence[Judgment]) -> Judgment:
         """The last answer, with what each said; members that failed bring a PASS no checks."""
-        answer = heard[-1]
+        answer = answers[-1]
         names = disambiguate_names(member.name for member in self.members)
-        members = dict(zip(names, map(judgment_to_json, heard), strict=False))
+        members = dict(zip(names, map(judgment_to_json, answers), strict=False))
         passed = answer.status is Status.PASS
         checks = [
-            judgment.checks for judgment in heard if not passed or judgment.status is Status.PASS
+            judgment.checks for judgment in answers if not passed or judgment.status is Status.PASS
         ]
         judgments = replace(
             answer,
             reasoning="; ".join(
                 _tell_answer(name, judgment, answer)
-                for name, judgment in zip(names, heard, strict=False)
+                for name, judgment in zip(names, answers, strict=False)
             ),
             checks=tuple(chain.from_iterable(checks)),
         )

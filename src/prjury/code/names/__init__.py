@@ -135,10 +135,10 @@ def has_names(parser: str | None) -> bool:
 @cache
 def anchors(language: str, names: tuple[str, ...]) -> frozenset[str]:
     """The words of which one stands in every file that uses a name, with or without its module."""
-    return frozenset(anchor for name in names for anchor in _list_words_of_users(language, name))
+    return frozenset(anchor for name in names for anchor in _list_prefilter_words(language, name))
 
 
-def _list_words_of_users(language: str, name: str) -> list[str]:
+def _list_prefilter_words(language: str, name: str) -> list[str]:
     for own in ("builtins.", "globalThis."):
         if name.startswith(own):
             return [name.removeprefix(own).partition(".")[0]]
@@ -156,12 +156,12 @@ def find_import_bindings(root: Node, language: str, removed_names: Sequence[str]
 
 
 def make_name_rules(
-    language: str, bindings: Sequence[Binding], wanted: Mapping[str, Sequence[str]]
+    language: str, bindings: Sequence[Binding], names_by_word: Mapping[str, Sequence[str]]
 ) -> dict[str, Rule]:
     """For each ``word``, a use, make ``word-import``, an import, and ``word-anywhere``, either."""
     naming = _naming(language)
     made: dict[str, Rule] = {}
-    for word, names in wanted.items():
+    for word, names in names_by_word.items():
         chains = spell_names(names, bindings, naming.SEPARATORS)
         chains += [tuple(re.split(r"::|\.", name)) for name in names if naming.ABSOLUTE]
         single = sorted({chain[0] for chain in chains if len(chain) == 1})

@@ -17,8 +17,8 @@ from prjury.code.references import (
     TreePaths,
     code_files,
     find_definitions,
+    find_names_used_by_added_lines,
     find_referred,
-    find_used_names,
     is_from_stdlib,
     list_import_targets,
     words_of,
@@ -135,7 +135,7 @@ def find_names_and_modules(pull: PullRequest, repository: Repository) -> UsedNam
     own = _map_go_modules(pull, repository) if "go" in map(kin_of, files) else {}
     targets = [(target, tree.find_file(target)) for target in list_import_targets(pull, own)]
     modules = tuple((target, path) for target, path in targets if path)
-    return UsedNames(pull, repository, find_used_names(pull), modules, files)
+    return UsedNames(pull, repository, find_names_used_by_added_lines(pull), modules, files)
 
 
 def _map_go_modules(pull: PullRequest, repository: Repository) -> dict[str, str]:

@@ -137,7 +137,7 @@ class _Side:
                 names.setdefault(line - 1, name)
         return names
 
-    def find_changed_names(self) -> Iterator[tuple[str, bool]]:
+    def find_changed_names_and_is_definition(self) -> Iterator[tuple[str, bool]]:
         """Iterate over names with whether their very definition changes."""
         for at, (text, changes) in enumerate(self.rows):
             if not changes or not text.strip():
@@ -151,23 +151,23 @@ class _Side:
                 name = self._definitions[outer] if outer is not None else name
             yield name, definition
 
-    def _is_not_local(self, at: int) -> bool:
+    def _is_not_local(self, row: int) -> bool:
         """Tell a function, type, member or constant from a variable of a function."""
-        text = self.rows[at][0]
+        text = self.rows[row][0]
         if not text[:1].isspace() or _DEFINES_BY_WORD.search(text):
             return True
-        parent = self._find_parent(at)
+        parent = self._find_parent(row)
         if parent is None:
             return _MEMBER.match(text) is not None
         return _HOLDS_MEMBERS.search(self.rows[parent][0]) is not None
 
-    def _find_parent(self, at: int, among: Mapping[int, str] | None = None) -> int | None:
+    def _find_parent(self, row: int, among: Mapping[int, str] | None = None) -> int | None:
         """Return the nearest row above with less indentation; of those rows, if some are named."""
-        indent = len(self.rows[at][0]) + 1
-        for above in range(at, -1, -1):
+        indent = len(self.rows[row][0]) + 1
+        for above in range(row, -1, -1):
             text = self.rows[above][0]
             if text.strip() and (depth := len(text) - len(text.lstrip())) < indent:
-                if above < at and (among is None or above in among):
+                if above < row and (among is None or above in among):
                     return above
                 indent = depth
         return None
@@ -184,7 +184,7 @@ def find_altered_names(files: Sequence[FileChange]) -> dict[tuple[str, str], Alt
         for hunk in file.hunks:
             for sign in "-+":
                 rows = [(x.text, x.sign == sign) for x in hunk.lines if x.sign in {" ", sign}]
-                for name, definition in _Side(kin, rows).find_changed_names():
+                for name, definition in _Side(kin, rows).find_changed_names_and_is_definition():
                     way = (_GONE if sign == "-" else _CHANGED) if definition else _INSIDE
                     names[kin, name] = min(way, names.get((kin, name), way))
                     if definition and sign == "+":
@@ -200,7 +200,7 @@ def _find_called_names(files: Sequence[FileChange]) -> Iterator[tuple[str, str]]
                 yield kin, name
 
 
-def find_call_sites(
+def find_call_sites_and_definitions(
     pull: PullRequest, files: Sequence[FileChange], repository: SearchableRepository
 ) -> tuple[CallSite, ...]:
     """Return unchanged lines that use what the change alters, and that define what it calls.

@@ -36,7 +36,7 @@ from prjury.judges.context import CallSite
 from prjury.judges.quality.reading import MOST_CHARACTERS, list_facts
 from prjury.judges.quality.surroundings import (
     find_altered_names,
-    find_call_sites,
+    find_call_sites_and_definitions,
     widen_hunks,
 )
 from prjury.jury.judge import JudgeType
@@ -64,7 +64,7 @@ class Searched(FakeRepository):
 def sites(files: Files, *changes: FileChange) -> list[str]:
     case = context(*changes)
     pull = structs.replace(case.pull, merge=MergeTrial(HEAD))
-    found = find_call_sites(pull, changes, Searched({HEAD: files}))
+    found = find_call_sites_and_definitions(pull, changes, Searched({HEAD: files}))
     return [f"{site.name} {site.path}:{site.line}: {site.text}" for site in found]
 
 
@@ -110,7 +110,9 @@ def test_callers_are_found_where_the_search_for_calls_takes_too_long() -> None:
     changes = TAX, changed("cart.py", " def cart():", "+    return fetch(1)")
     pull = structs.replace(context(*changes).pull, merge=MergeTrial(HEAD))
     repository = Slow({HEAD: {"invoice.py": INVOICE}})
-    assert [site.name for site in find_call_sites(pull, changes, repository)] == ["tax"]
+    assert [site.name for site in find_call_sites_and_definitions(pull, changes, repository)] == [
+        "tax"
+    ]
 
 
 def test_other_definitions_of_an_altered_method_are_listed_and_what_tools_wrote_comes_last() -> (

@@ -114,13 +114,13 @@ def _find_whole_and_part_copies(
     return whole, list(parts.values())
 
 
-def _find_named_origin(read: Origins, change: Identity) -> str | None:
+def _find_named_origin(origins: Origins, change: Identity) -> str | None:
     """Return the number or the head if a message names it as the origin of the whole change."""
-    if change.number is not None and change.number in read.pulls:
+    if change.number is not None and change.number in origins.pulls:
         return f"#{change.number}"
     shas = [sha for _, sha in change.commits]
     one_of_several = len(shas) > 1 and change.head in shas
-    if not one_of_several and any(change.head.startswith(sha) for sha in read.shas):
+    if not one_of_several and any(change.head.startswith(sha) for sha in origins.shas):
         return change.head[:7]
     return None
 
@@ -179,23 +179,23 @@ def _bare(title: str) -> str:
 
 def check_not_there_yet(
     applied: AppliedCommits | None,
-    unread: str,
-    empty: bool,  # noqa: FBT001 - a fact
+    why_unread: str,
+    pick_is_empty: bool,  # noqa: FBT001 - a fact
     branch: str,
 ) -> Check:
-    """Return the check ``not-there-yet``; ``empty``: the pick has no effect."""
+    """Return the check ``not-there-yet``; ``pick_is_empty``: the pick has no effect."""
     where = printable(branch)
     severity: Severity = "hint"
-    if applied and applied.reverted and not empty:
+    if applied and applied.reverted and not pick_is_empty:
         undone = f"{applied.reverted[:7]} reverts {applied.commit[:7]}"
         message, severity = f"{where} had it ({applied.how}), but {undone}", "warning"
     elif applied and applied.lost:
         message, severity = f"{where} has none of its lines, although {applied.how}", "warning"
-    elif applied or empty:
+    elif applied or pick_is_empty:
         how = applied.how if applied and not applied.reverted else "picking it has no effect"
         message = f"{where} already has it: {how}"
-    elif unread:
-        message = f"not checked whether {where} already has it: {unread}"
+    elif why_unread:
+        message = f"not checked whether {where} already has it: {why_unread}"
     else:
         return Check("not-there-yet", passed=True, message=f"{where} does not have it yet")
     evidence = applied.evidence if applied else None
