@@ -45,7 +45,7 @@ def plan_directory(
     root: Path,
     environment: RunEnvironment,
     config: Path | None = None,
-    here: Toolchains | None = None,
+    toolchains: Toolchains | None = None,
 ) -> DetectedBuilds:
     """All that would be built of a directory, or of the newest commit of a bare repository."""
     if (root / "objects").is_dir() and (root / "HEAD").is_file():  # a bare repository
@@ -54,13 +54,13 @@ def plan_directory(
             judge = _make_judge(environment, _read_config(None, config), store)
             return judge.find_plans(head, head)
     judge = _make_judge(environment, _read_config(root, config), open_directory(root))
-    return judge.find_plans(TREE, TREE, toolchains=here)
+    return judge.find_plans(TREE, TREE, toolchains=toolchains)
 
 
-def find_ci(root: Path, environment: RunEnvironment, here: Toolchains) -> BaseCi | None:
+def find_ci(root: Path, environment: RunEnvironment, toolchains: Toolchains) -> BaseCi | None:
     """The CI of a directory, in the rows of its matrices that fit a machine."""
     judge = _make_judge(environment, default_policy().config, open_directory(root))
-    return judge.find_ci(TREE, here)
+    return judge.find_ci(TREE, toolchains)
 
 
 def _read_config(root: Path | None, own: Path | None) -> Config:

@@ -59,12 +59,12 @@ def read_text_at(repository: Repository, commit: str, path: str, shown_name: str
 def note_policy_edits(
     pull: PullRequest,
     repository: Repository,
-    own: Path | None,
+    operator_file: Path | None,
     work_tree: Path | None,
     path: str = POLICY_PATH,
 ) -> tuple[str, ...]:
     notes: list[str] = []
-    if not own:
+    if not operator_file:
         has_one = bool(_list_entries(repository, pull.base.sha, path))
         whose = "the base's" if has_one else "the default"
         in_force = f"{whose} policy is in force"

@@ -96,16 +96,16 @@ def check_config(
     print("\n".join(_describe_config(policy.config, document.value or {})))
 
 
-def _describe_config(config: Config, written: dict[str, object]) -> Iterator[str]:
+def _describe_config(config: Config, file_mapping: dict[str, object]) -> Iterator[str]:
     extended = {entry.title for entry in config.extend}
-    source = "this file" if "tiers" in written else "the default"
+    source = "this file" if "tiers" in file_mapping else "the default"
     for tier in config.tiers:
         titles = [entry.title for entry in tier.judges]
         shown = [f"{name} (extend)" if name in extended else name for name in titles]
         origin = "extend" if extended.issuperset(titles) else source
         yield f"  {tier.name}: {', '.join(shown)} ({tier.policy}, from {origin})"
-    for key in sorted(written.keys() - {"version", "tiers", "extend"}):
-        yield f"  {key}: {json.dumps(written[key], ensure_ascii=False)} (from this file)"
+    for key in sorted(file_mapping.keys() - {"version", "tiers", "extend"}):
+        yield f"  {key}: {json.dumps(file_mapping[key], ensure_ascii=False)} (from this file)"
     yield "  everything else: the default; `prjury schema` has every key"
 
 

@@ -116,7 +116,7 @@ def init(
     reason = _explain_using_checks(situation, ci)
     built: DetectedBuilds | str = ""
     try:
-        built = "" if reason else plan_directory(root, around, here=runner)
+        built = "" if reason else plan_directory(root, around, toolchains=runner)
     except PrJuryError as error:
         built = str(error)
     steps = () if isinstance(built, str) else _list_steps(root, built, ci)
@@ -129,7 +129,7 @@ def init(
     )
     new = {path: text for path, text in files.items() if not _matches_template(root / path, text)}
     _diff_and_write(terminal, root, new, force=force)
-    terminal.print_lines(_describe_written(list(new), root, situation, action))
+    terminal.print_lines(_describe_written_files(list(new), root, situation, action))
     if reason:
         terminal.print_lines([f"The build is taken from your CI's checks: {reason}."])
     elif built:
@@ -246,7 +246,7 @@ def _matches_template(path: Path, text: str) -> bool:
     return re.fullmatch(pattern, existing) is not None
 
 
-def _describe_written(
+def _describe_written_files(
     written: list[str], root: Path, situation: Situation, action: str | None
 ) -> Sequence[str]:
     other = _ALONE if situation.forks else _APART

@@ -70,12 +70,12 @@ def find_run(url: str | None) -> Run | None:
 
 
 def find_newer(
-    entries: Iterable[Entry], run: Run | None, writer: Callable[[Entry], Run | None]
+    entries: Iterable[Entry], run: Run | None, read_writer: Callable[[Entry], Run | None]
 ) -> Entry | None:
     """Return the entry that the latest run after ours has written; None if there is none."""
     newest = None
     for entry in entries:
-        other = writer(entry)
+        other = read_writer(entry)
         if run and other and other > run:
             newest, run = entry, other
     return newest

@@ -249,7 +249,7 @@ def make_seats_view(judgment: Judgment) -> View | None:
     return View(criteria=criteria, rows=views)
 
 
-def _view_judge(seat: SeatOutcome, links: Links, reported: Collection[int]) -> View:
+def _view_judge(seat: SeatOutcome, links: Links, shown_check_ids: Collection[int]) -> View:
     judgment = seat.judgment
     return View(
         tier=seat.attempt.name,
@@ -262,7 +262,7 @@ def _view_judge(seat: SeatOutcome, links: Links, reported: Collection[int]) -> V
         checks=tuple(
             view_check(check, links.to(check.location) if check.location else None)
             for check in judgment.checks
-            if id(check) not in reported
+            if id(check) not in shown_check_ids
         ),
         seats=make_seats_view(judgment),
     )
