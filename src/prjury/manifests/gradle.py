@@ -210,10 +210,10 @@ def _make_dependency(
     source: Source,
     code: str,
     at: int,
-    named: tuple[str, str, str | None],
+    names_and_version: tuple[str, str, str | None],
     role: Role = Role.DEPENDENCY,
 ) -> Coordinate:
-    return Coordinate(*named, role, (source.line_at(at),), scope=_find_scope(code, at))
+    return Coordinate(*names_and_version, role, (source.line_at(at),), scope=_find_scope(code, at))
 
 
 def _find_scope(code: str, at: int) -> str:
@@ -227,7 +227,7 @@ def _variable(name: str | None) -> str | None:
 
 def read_catalog_bytes(content: bytes) -> Manifest:
     document = load_toml(text_of(content))
-    entries = [entry for _, entry in _list_libraries(document)]
+    entries = [entry for _, entry in _list_catalog_entries(document)]
     return Manifest(
         coordinates=(*entries, *_list_kotlin(entries)),
         named_versions=_read_versions(document),
@@ -249,11 +249,11 @@ def read_buildsrc_constants(content: bytes) -> Manifest:
 
 
 def _flatten(
-    entries: Mapping[str, Any], keys: frozenset[str], prefix: str = ""
+    entries: Mapping[str, Any], entry_keys: frozenset[str], prefix: str = ""
 ) -> Iterator[tuple[str, Any]]:
     for name, value in entries.items():
-        if isinstance(value, dict) and value and not value.keys() & keys:
-            yield from _flatten(value, keys, f"{prefix}{name}.")
+        if isinstance(value, dict) and value and not value.keys() & entry_keys:
+            yield from _flatten(value, entry_keys, f"{prefix}{name}.")
         else:
             yield f"{prefix}{name}", value
 
@@ -266,7 +266,7 @@ def read_catalog(text: str, name: str = "libs") -> Catalog:
     """Read a ``libs.versions.toml`` by the names that scripts use."""
     document = load_toml(text)
     entries: dict[str, tuple[Coordinate, ...]] = {}
-    entries |= {f"{name}.{alias}": (entry,) for alias, entry in _list_libraries(document)}
+    entries |= {f"{name}.{alias}": (entry,) for alias, entry in _list_catalog_entries(document)}
     for alias, members in table(document, "bundles").items():
         names = [f"{name}.{_alias(str(each))}" for each in members if isinstance(members, list)]
         bundle = [entry for each in names for entry in entries.get(each, ())]
@@ -281,7 +281,7 @@ def _read_versions(document: Mapping[str, Any]) -> dict[str, str]:
     return {name: version for name, version in versions.items() if version}
 
 
-def _list_libraries(document: Mapping[str, Any]) -> Iterator[tuple[str, Coordinate]]:
+def _list_catalog_entries(document: Mapping[str, Any]) -> Iterator[tuple[str, Coordinate]]:
     versions = dict(_flatten(table(document, "versions"), _VERSION_KEYS))
     for alias, value in _flatten(table(document, "libraries"), _ENTRY_KEYS):
         if entry := _read_library(value, versions):

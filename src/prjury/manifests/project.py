@@ -83,8 +83,8 @@ class Project(Struct, frozen=True):
         )
         pairs = [(path, borders.find_nearest_build_files(path)) for path in paths]
         places = {path: it._replace(tests=not _MAIN.search(path)) for path, it in pairs}
-        after.load({place.head for place in places.values() if place.head})
-        before.load(
+        after.load_with_inherited({place.head for place in places.values() if place.head})
+        before.load_with_inherited(
             path for p in places.values() for path in (p.head, p.base) if before.holds(path)
         )
         modules = {

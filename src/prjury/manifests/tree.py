@@ -111,7 +111,7 @@ class BuildTree:
         return self.places.anchor(find_project_directory(build_file), kind.family) is not None
 
     def make_chain(self, build_file: str) -> Chain:
-        """The module's build files and what it inherits; `load` must have been given it."""
+        """The build files of a module and of what it inherits, once `load_with_inherited` ran."""
         if _is_pom(build_file):
             return make_maven_chain(build_file, self._manifests)
         places = self.places.list_around(build_file)
@@ -130,7 +130,7 @@ class BuildTree:
                             views[each] = view(manifest)
         return make_directory_chain(places, ChainMap(views, self._manifests))
 
-    def load(self, files: Iterable[str]) -> None:
+    def load_with_inherited(self, files: Iterable[str]) -> None:
         """Read modules and everything that they inherit, one batch for each generation."""
         generation = set(files)
         while generation:

@@ -169,7 +169,7 @@ def test_modules_share_the_aliases_of_a_catalog() -> None:
     scripts = {f"{module}/build.gradle": "api(libs.x)" for module in "ab"}
     repository = FakeRepository({"tree": {"gradle/libs.versions.toml": catalog, **scripts}})
     tree = BuildTree(repository, build_files(repository.files("tree")))
-    tree.load(scripts)
+    tree.load_with_inherited(scripts)
     for script in scripts:
         assert [str(each) for each in tree.make_chain(script).list_own()] == ["g:a"]
 
@@ -186,7 +186,7 @@ CONSTANTS = 'object Versions {\n    const val KOTLIN_VERSION = "2.1.0"\n    val 
 def versions_in(files: Files) -> dict[str, str | None]:
     repository = FakeRepository({BASE: files})
     tree = BuildTree(repository, build_files(repository.files(BASE)))
-    tree.load(["build.gradle.kts"])
+    tree.load_with_inherited(["build.gradle.kts"])
     return {str(one): one.version for one in tree.make_chain("build.gradle.kts").list_declared()}
 
 
@@ -236,7 +236,7 @@ def test_a_bundle_of_a_catalog_is_what_is_in_it() -> None:
         {BASE: {"build.gradle.kts": script, "gradle/libs.versions.toml": catalog}}
     )
     tree = BuildTree(repository, build_files(repository.files(BASE)))
-    tree.load(["build.gradle.kts"])
+    tree.load_with_inherited(["build.gradle.kts"])
     own = tree.make_chain("build.gradle.kts").list_own()
     assert [(str(each), each.version) for each in own] == [("g:a", "1"), ("g:b", "2")]
 
