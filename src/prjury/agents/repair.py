@@ -17,13 +17,12 @@ from pathlib import Path, PurePosixPath
 from msgspec import Struct, structs
 
 from prjury.agents.judge import EditKind, FileStats, find_edits, stat_files
-from prjury.agents.rounds import record_round
 from prjury.code.languages import language_of
 from prjury.code.parser import Parser
 from prjury.code.source import Source, UnreadableError, strip_to_code
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError, SourceError
-from prjury.git.store import Store, patch_between, write_tree_with
+from prjury.git.store import NewFiles, RawChange, Store, patch_between, write_tree_with
 from prjury.git.take_snapshot import make_file_change
 from prjury.journal.write import record_tools
 from prjury.judges.builds.decide import combine_judgments
@@ -44,7 +43,8 @@ from prjury.ports import Ports
 from prjury.report.judge_facts import AgentFacts, BuildFacts
 from prjury.report.model import Recovery, RefusedEdit, RepairRound
 from prjury.snapshot.exempt import matches
-from prjury.snapshot.model import FileChange, visible
+from prjury.snapshot.kinds import REGULAR_MODES
+from prjury.snapshot.model import visible
 
 #: Characters of the feedback on a build.
 _FEEDBACK = 12_000
@@ -112,9 +112,11 @@ class TestsRepair(Struct):
             self.rounds.append(last)
             passed = all(each.status is Status.PASS for each in self.judgments)
             status = Status.PASS if passed else Status.FAIL
-            facts = {"edited": len(last.edited), "refused": last.refused_total, "usd": last.usd}
+            ms = round((time.monotonic() - started) * 1000)
+            facts = {"number": last.number, "status": status, "ms": ms, "usd": last.usd}
+            edits = {"edited": len(last.edited), "refused": last.refused_total}
             tokens = {"input_tokens": last.input_tokens, "output_tokens": last.output_tokens}
-            record_round(self.ports.journal, last.number, status, started, **facts, **tokens)
+            self.ports.journal.record("round", **facts, **edits, **tokens)
             if passed:
                 return self._recover_with_patch(tree, last.outcome)
         return Recovery("not_recovered", stop, tuple(self.rounds))
@@ -131,7 +133,7 @@ class TestsRepair(Struct):
     def _run_round(self, tree: str) -> RepairRound:
         number = len(self.rounds) + 1
         self.ports.progress.say(f"repair, round {number}: asking the agent")
-        result, edits = self._ask_agent_and_check_edits()
+        result, accepted, refused = self._ask_agent_and_sort_edits()
         details = result.metadata
         facts = AgentFacts.of_result(details)
         record_tools(self.ports.journal, facts)
@@ -139,63 +141,51 @@ class TestsRepair(Struct):
             ends = {"timeout": "was stopped", "cancelled": "was cancelled"}
             self.stop = f"the agent {ends.get(result.status.value, 'failed')}: {result.error}"
         outcome = self.stop or "the agent changed nothing that it may change"
-        if edits.accepted:
-            self.tree = write_tree_with(self.store, self.tree, edits.accepted)
+        if accepted:
+            self.tree = write_tree_with(self.store, self.tree, accepted)
             self.ports.progress.say(f"repair, round {number}: building again")
             outcome = self._judge_repaired_tree(tree)
-        refused = [RefusedEdit(visible(path), why) for path, why in edits.refused.items()]
+        refusals = [RefusedEdit(visible(path), why) for path, why in refused.items()]
         return RepairRound(
             number,
             outcome,
-            edited=tuple(sorted(map(visible, edits.accepted))),
-            refused=tuple(refused[:_MOST_REFUSED]),
-            refused_total=len(refused),
+            edited=tuple(sorted(map(visible, accepted))),
+            refused=tuple(refusals[:_MOST_REFUSED]),
+            refused_total=len(refusals),
             seconds=float(details.get("seconds", 0.0)),
             input_tokens=facts.input_tokens,
             output_tokens=facts.output_tokens,
             usd=facts.usd,
         )
 
-    def _ask_agent_and_check_edits(self) -> tuple[AgentResult, Edits]:
-        """Return what the agent says, and its edits, none if it failed."""
-        entries = {entry.path: entry for entry in self.store.files(self.tree)}
-        rules = EditRules(self.config.paths, {path: e.mode for path, e in entries.items()})
-        blobs = {path: entries[path].blob for path in rules.list_changeable()}
-        contents = self.store.read(list(blobs.values()))
-        old = {path: contents[blob] or b"" for path, blob in blobs.items()}
+    def _ask_agent_and_sort_edits(self) -> tuple[AgentResult, NewFiles, Mapping[str, str]]:
+        """Return what the agent says, and its edits, sorted; none of them if it failed."""
+        files, paths = self.store.files(self.tree), self.config.paths
+        changeable = [file for file in files if any(matches(file.path, glob) for glob in paths)]
+        contents = self.store.read([file.blob for file in changeable])
+        old = {file.path: contents[file.blob] or b"" for file in changeable}
+        rules = EditRules(paths, {file.path: file.mode for file in files}, old)
+        ballots = tuple(Ballot(f"build-{n}", it) for n, it in enumerate(self.judgments, 1))
+        verdict = JuryVerdict(combine_judgments(self.judgments), ballots)
+        refused = self.rounds[-1].refused if self.rounds else ()
+        values = {"paths": paths, "refused": refused, "feedback": feedback_on(verdict, _FEEDBACK)}
+        goal = Prompts().render("repair", values).text
         with self.ports.shell.scratch() as root:
             self.store.export_and_list_missing(self.tree, root)
             before = stat_files(root)
             client = self._make_client()
-            ballots = tuple(Ballot(f"build-{n}", it) for n, it in enumerate(self.judgments, 1))
-            verdict = JuryVerdict(combine_judgments(self.judgments), ballots)
-            values = {
-                "paths": self.config.paths,
-                "refused": self.rounds[-1].refused if self.rounds else (),
-                "feedback": feedback_on(verdict, _FEEDBACK),
-            }
-            goal = Prompts().render("repair", values).text
             done = perform(lambda: run_agent(client, goal, root))
             result = done.result or AgentResult("", done.status, done.error)
             if result.status is not ExecutionStatus.SUCCESS:
-                return result, Edits({}, {})
-            return result, self._drop_test_settings(rules.check_edits(root, before, old))
-
-    def _drop_test_settings(self, edits: Edits) -> Edits:
-        """Drop files that say which tests run, or how their results come about."""
-        grafted = write_tree_with(self.store, self.tree, edits.accepted)
-        changed = self._list_changes(self.tree, grafted)
-        settings = find_changed_test_settings(changed, self.store.read)
-        return edits.refuse(dict.fromkeys(settings, "it decides which tests run"))
-
-    def _list_changes(self, old: str, new: str) -> list[FileChange]:
-        return [make_file_change(it) for it in self.store.raw_changes(old, new, renames=False)]
+                return result, {}, {}
+            return result, *rules.sort_edits(root, before)
 
     def _judge_repaired_tree(self, tree: str) -> str:
         """Have all builds judge the repaired tree, and return what they say."""
         pull = self.context.pull
         touched = {file.path for file in pull.files}
-        repaired = [f for f in self._list_changes(tree, self.tree) if f.path not in touched]
+        changes = map(make_file_change, self.store.raw_changes(tree, self.tree, renames=False))
+        repaired = [file for file in changes if file.path not in touched]
         merge = structs.replace(pull.merge, tree=self.tree)
         pull = structs.replace(pull, merge=merge, files=(*pull.files, *repaired))
         context = replace(self.context, pull=pull)
@@ -236,7 +226,7 @@ def _count_tests(judgment: Judgment) -> int:
 
 #: Bytes of one file, and files of one repair.
 _LARGEST, _MOST = 512 * 1024, 200
-_SECONDS = 20.0
+_SECONDS = 40.0
 #: What a run of the tests leaves behind is not listed.
 _BY_PRODUCT = re.compile(r"(^|/)(__pycache__|\.pytest_cache|\.mypy_cache|\.ruff_cache)/|\.pyc$")
 
@@ -247,40 +237,30 @@ _ASSERTION, _VACUOUS, _RETURN, _SKIP = (
 )
 
 
-class Edits(Struct, frozen=True):
-    """The edits of one round, by path: mode and content, or why they are no part of the repair."""
-
-    accepted: Mapping[str, tuple[str, bytes]]
-    refused: Mapping[str, str]
-
-    def refuse(self, reasons: Mapping[str, str]) -> Edits:
-        """Return the edits without these paths, which are refused for their reasons."""
-        remaining = {path: file for path, file in self.accepted.items() if path not in reasons}
-        return Edits(remaining, {**self.refused, **reasons})
-
-
 class EditRules(Struct, frozen=True):
-    """The globs of files that a repair may touch, and the tree's files with their git modes."""
+    """What a repair may touch: globs, git modes of the tree, and what files of the globs held."""
 
     paths: Sequence[str]
     modes: Mapping[str, str]
+    old: Mapping[str, bytes]
 
-    def check_edits(self, root: Path, before: FileStats, old: Mapping[str, bytes]) -> Edits:
-        """Accept or refuse what the agent changed since; ``old`` is what those files held."""
-        accepted: dict[str, tuple[str, bytes]] = {}
+    def sort_edits(self, root: Path, before: FileStats) -> tuple[NewFiles, Mapping[str, str]]:
+        """Return the files that may be part of the repair, and why other edits may not."""
+        new: dict[str, bytes] = {}
         refused: dict[str, str] = {}
         for path, kind in find_edits(before, stat_files(root)).items():
             if _BY_PRODUCT.search(path) and path not in self.modes:
                 continue
             content = self._find_refusal(path, kind) or _read_text_or_refusal(root / path)
-            if isinstance(content, bytes) and len(accepted) >= _MOST:
+            if isinstance(content, bytes) and len(new) >= _MOST:
                 content = f"more than {_MOST} files"
             if isinstance(content, str):
                 refused[path] = content
-            elif content != old.get(path):
-                accepted[path] = (self.modes.get(path, "100644"), content)
-        new = {path: content for path, (_, content) in accepted.items()}
-        return Edits(accepted, refused).refuse(_find_weakened_tests(new, old))
+            elif content != self.old.get(path):
+                new[path] = content
+        refused |= _find_weakened_tests(new, self.old)
+        files = {path: (self.modes.get(path, "100644"), content) for path, content in new.items()}
+        return {path: file for path, file in files.items() if path not in refused}, refused
 
     def _find_refusal(self, path: str, kind: EditKind) -> str:
         """Return why an edit is refused whatever the file holds; empty where it is not."""
@@ -290,7 +270,7 @@ class EditRules(Struct, frozen=True):
             return "it is outside of the paths that may change"
         if kind == "deleted":
             return "no file may be deleted"
-        if self.modes.get(path, "100644") not in {"100644", "100755"}:
+        if path in self.modes and self.modes[path] not in REGULAR_MODES:
             return "it is no plain file in the tree"
         if kind == "added" and self._shadows_code(path):
             return "it takes the place of a file of the project"
@@ -302,12 +282,9 @@ class EditRules(Struct, frozen=True):
             return False
         place = PurePosixPath(path)
         importable_from = {place.parent.name, "", "src", "lib"}  # the last three by its bare name
-        others = set(self.modes).difference(self.list_changeable())
+        others = self.modes.keys() - self.old.keys()
         same = (PurePosixPath(other) for other in others if other.endswith(place.name))
         return any(it.name == place.name and it.parent.name in importable_from for it in same)
-
-    def list_changeable(self) -> list[str]:
-        return [path for path in self.modes if any(matches(path, glob) for glob in self.paths)]
 
 
 def _read_text_or_refusal(file: Path) -> bytes | str:
@@ -328,16 +305,22 @@ def _read_text_or_refusal(file: Path) -> bytes | str:
 
 
 def _find_weakened_tests(new: Mapping[str, bytes], old: Mapping[str, bytes]) -> dict[str, str]:
-    """Return which files test less than before, and why."""
-    code = _strip_to_code(new)
-    old_code = _strip_to_code({path: old[path] for path in new.keys() & old.keys()})
+    """Return which files test less than before, or decide which tests run, and why."""
+    files = {f"a/{path}": old[path] for path in new if path in old}
+    files |= {f"b/{path}": content for path, content in new.items()}
+    changes = [
+        make_file_change(RawChange("100644", "100644", f"a/{path}", f"b/{path}", "M", path))
+        for path in new
+    ]
+    settings = find_changed_test_settings(changes, lambda _: files)
+    code = _strip_to_code(files)
     reasons = {}
     for path in new:
         # What was not parsed before counts as it stands.
-        before = old_code.get(path, old.get(path, b"").decode("utf-8", "replace"))
-        after = code.get(path, "")
+        before = code.get(f"a/{path}", old.get(path, b"").decode("utf-8", "replace"))
+        after = code.get(f"b/{path}", "")
         was, now = _count_assertions(before), _count_assertions(after)
-        if path not in code:
+        if f"b/{path}" not in code:
             reasons[path] = "its code cannot be read"
         elif now < was:
             reasons[path] = f"it has fewer assertions ({now} of {was})"
@@ -345,6 +328,8 @@ def _find_weakened_tests(new: Mapping[str, bytes], old: Mapping[str, bytes]) -> 
             reasons[path] = "it skips tests"
         elif was and len(_RETURN.findall(after)) > len(_RETURN.findall(before)):
             reasons[path] = "it returns before the end of a test"
+        elif path in settings:
+            reasons[path] = "it decides which tests run"
     return reasons
 
 

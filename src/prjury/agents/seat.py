@@ -54,11 +54,8 @@ class AgentSeat(Struct, frozen=True):
             client = self.ports.agents.client(options.command, options.env, seconds)
         except CannotJudgeError as error:
             return Judgment.abstained(str(error), error.reason)
-        values = {
-            "question": question,
-            "files": [f"{visible(file.path)} ({file.status})" for file in pull.files],
-            "form": YES_OR_NO_FORM,
-        }
+        files = [f"{visible(file.path)} ({file.status})" for file in pull.files]
+        values = {"question": question, "files": files, "form": YES_OR_NO_FORM}
         goal = Prompts().render("agent", values).text
         with self.ports.shell.scratch() as root:
             self.ports.repository.export_and_list_missing(pull.merge.tree, root)

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from prjury.agents.judge import stat_files
-from prjury.agents.repair import EditRules, Edits
+from prjury.agents.repair import EditRules
+from prjury.git.store import NewFiles
 
-TESTS = """import unittest
+TESTS = """import unittest  # and assert
 class A(unittest.TestCase):
     def test_a(self):
         self.assertEqual(total([1]), 1)
@@ -20,14 +21,14 @@ FILES = {"src/a.py": "x = 1\n", "src/shop/b.py": "x = 1\n", "tests/test_a.py": T
 NAME = "tests/test_a.py"
 
 
-def after(root: Path, work: Callable[[Path], object]) -> Edits:
+def after(root: Path, work: Callable[[Path], object]) -> tuple[NewFiles, Mapping[str, str]]:
     for path, text in FILES.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text(text)
     before = stat_files(root)
     work(root)
-    rules = EditRules(["tests/**"], dict.fromkeys(FILES, "100644"))
-    return rules.check_edits(root, before, {NAME: TESTS.encode()})
+    rules = EditRules(["tests/**"], dict.fromkeys(FILES, "100644"), {NAME: TESTS.encode()})
+    return rules.sort_edits(root, before)
 
 
 def written(path: str, text: str) -> Callable[[Path], object]:
@@ -79,6 +80,16 @@ HOSTILE: Mapping[str, tuple[Callable[[Path], object], str, str]] = {
     "shadows": (written("tests/shop/b.py", "x = 2"), "tests/shop/b.py", "takes the place of"),
     "shadows at the top": (written("tests/a.py", "x = 2"), "tests/a.py", "takes the place of"),
     "hides code": (written("tests/b.py", "# coding: utf-7\n"), "tests/b.py", "cannot be read"),
+    "steers the runner": (
+        written("tests/conftest.py", "x = 1"),
+        "tests/conftest.py",
+        "decides which",
+    ),
+    "steers it by a table": (
+        written("tests/pyproject.toml", "[tool.pytest.ini_options]\naddopts = '--co'"),
+        "tests/pyproject.toml",
+        "it decides which tests run",
+    ),
     "too large": (written("tests/b.py", "x" * 600_000), "tests/b.py", "larger than 512 KiB"),
     "binary": (
         lambda root: (root / "tests/b.py").write_bytes(b"\xff\xfe\x00"),
@@ -92,32 +103,43 @@ HOSTILE: Mapping[str, tuple[Callable[[Path], object], str, str]] = {
 def test_what_may_not_be_part_of_a_repair(
     tmp_path: Path, work: Callable[[Path], object], path: str, reason: str
 ) -> None:
-    edits = after(tmp_path, work)
-    assert edits.accepted == {}
-    assert reason in edits.refused[path]
+    accepted, refused = after(tmp_path, work)
+    assert accepted == {}
+    assert reason in refused[path]
 
 
 @pytest.mark.parametrize(
     ("path", "text"),
     [
         (NAME, TESTS.replace("total", "sum_of")),
+        (NAME, TESTS.replace("[1]), 1", "[2]), 2")),
         (NAME, TESTS + "    def test_c(self):\n        self.assertTrue(total([2]) == 2)\n"),
         ("tests/new/test_b.py", "def test_b():\n    assert total([3]) == 3\n"),
+        ("tests/shop/tests/test_a.py", "def test_c():\n    assert total([3]) == 3\n"),
         ("tests/data.json", "{}"),
+        ("tests/pyproject.toml", "[project]\nname = 'shop'\n"),
     ],
 )
 def test_an_honest_repair_is_accepted(tmp_path: Path, path: str, text: str) -> None:
-    edits = after(tmp_path, written(path, text))
-    assert edits.accepted == {path: ("100644", text.encode())}
-    assert edits.refused == {}
+    accepted, refused = after(tmp_path, written(path, text))
+    assert accepted == {path: ("100644", text.encode())}
+    assert refused == {}
 
 
 @pytest.mark.parametrize("text", ["\n" * 400_000, "assert(" + "," * 400_000, "assert " * 60_000])
 def test_no_edit_takes_more_time_than_its_length(tmp_path: Path, text: str) -> None:
-    edits = after(tmp_path, written(NAME, text))
-    assert {*edits.accepted} ^ {*edits.refused} == {NAME}
+    accepted, refused = after(tmp_path, written(NAME, text))
+    assert {*accepted} ^ {*refused} == {NAME}
 
 
-def test_by_products_of_a_run_are_not_told(tmp_path: Path) -> None:
-    edits = after(tmp_path, written("src/__pycache__/a.cpython-311.pyc", "x"))
-    assert edits == Edits({}, {})
+@pytest.mark.parametrize("file", [("src/__pycache__/a.cpython-311.pyc", "x"), (NAME, TESTS)])
+def test_by_products_of_a_run_and_files_as_they_were_are_not_told(
+    tmp_path: Path, file: tuple[str, str]
+) -> None:
+    assert after(tmp_path, written(*file)) == ({}, {})
+
+
+def test_what_is_a_link_in_the_tree_is_not_replaced(tmp_path: Path) -> None:
+    written(NAME, TESTS)(tmp_path)
+    rules = EditRules(["tests/**"], {NAME: "120000"}, {NAME: b"../a.py"})
+    assert rules.sort_edits(tmp_path, {}) == ({}, {NAME: "it is no plain file in the tree"})
