@@ -9,32 +9,39 @@ from __future__ import annotations
 
 import json
 import shlex
+import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
+from msgspec import Struct
+
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
+from prjury.journal.write import record_tools
 from prjury.judges.workspace.program_judges import (
     LIMITS,
     delete_log,
     make_shell,
     read_environment,
 )
-from prjury.jury.context import ExecutionStatus
-from prjury.jury.guard import compute_deadline
+from prjury.jury.context import ExecutionStatus, JudgmentContext
+from prjury.jury.guard import Listener, compute_deadline
+from prjury.jury.jury import Jury
 from prjury.jury.library.agent import AgentResult
 from prjury.jury.library.execution import output_of
+from prjury.jury.verdicts import JuryVerdict
 from prjury.policy.options import is_kept_from_agents
-from prjury.ports import Progress, Shell, SilentProgress
+from prjury.ports import Progress, Recorder, Shell, SilentProgress
 from prjury.ports.types import Completed, ShellCommand
+from prjury.report.judge_facts import AgentFacts
 
 #: Bytes that it may print, and of them those that are read: the last ones.
 _MOST_PRINTED, _MOST_READ = 64 << 20, 4 << 20
 _LONGEST_ERROR = 2000
-_GOAL = "PRJURY_GOAL_FILE"
 
 
 @dataclass(frozen=True)
@@ -91,25 +98,19 @@ class CommandAgent:
                 **{name: self.environ[name] for name in self.env if name in self.environ},
                 **({"HOME": str(self.home)} if self.home else {}),
                 "TMPDIR": str(around),
-                _GOAL: str(goal_file),
+                "PRJURY_GOAL_FILE": str(goal_file),
             }
-            command = ShellCommand(
-                f'exec <"${_GOAL}"\n{self.command}',
-                directory,
-                env,
-                _MOST_PRINTED,
-                writable=[directory, *filter(None, [self.home])],
-                readable=self._find_files(),
-            )
+            text = f'exec <"$PRJURY_GOAL_FILE"\n{self.command}'
+            writable, readable = [directory, *filter(None, [self.home])], self._find_files()
+            command = ShellCommand(text, directory, env, _MOST_PRINTED, writable, readable)
             deadline = compute_deadline(self.timeout) or Deadline.after(self.timeout)
             try:
                 done = self.shell.run(command, deadline, self.progress)
             except CannotJudgeError as error:
                 return AgentResult("", ExecutionStatus.FAILED, str(error), {"reason": error.reason})
-            try:
-                return self._read_result(done)
-            finally:
-                delete_log(done)
+            result = self._read_result(done)
+            delete_log(done)
+            return result
 
     def _find_files(self) -> Sequence[Path]:
         """Return the files that the command names, such as the agent's own program."""
@@ -123,18 +124,17 @@ class CommandAgent:
         with done.log.open("rb") as file:
             file.seek(max(0, done.log.stat().st_size - _MOST_READ))
             answer = read_answer(file.read().decode("utf-8", "replace"))
-        error, status = answer.error, answer.status
+        error, late = answer.error, done.stopped == "timeout"
         facts = {**answer.metadata, "seconds": round(done.seconds, 1)}
         if done.stopped:
             limits = {"seconds": self.timeout, "mebibytes": _MOST_PRINTED >> 20}
             error, facts["reason"] = f"it {LIMITS[done.stopped].format(**limits)}", done.stopped
-            late = done.stopped == "timeout"
-            status = ExecutionStatus.TIMEOUT if late else ExecutionStatus.FAILED
         elif done.exit_code and not error:
             code = done.exit_code
             how = f"exit code {code}" if code > 0 else f"ended by signal {-code}"
             error = f"{how}: {done.tail(5)[-_LONGEST_ERROR:]}".rstrip(": \n")
-            status = ExecutionStatus.FAILED
+        failed = ExecutionStatus.FAILED if error else ExecutionStatus.SUCCESS
+        status = ExecutionStatus.TIMEOUT if late else failed
         return AgentResult(answer.output, status, error, facts)
 
 
@@ -156,18 +156,34 @@ class AgentStarter:
                 remedy="review with --config, or say that the policy is trusted",
                 reason="policy_not_trusted",
             )
-        missing = [name for name in env if not self.environ.get(name)]
-        if missing:
+        if missing := [name for name in env if not self.environ.get(name)]:
             problem = f"{', '.join(missing)} is not set, which the agent needs"
             raise CannotJudgeError(problem, reason="not_configured")
+        environ, shell, progress = self.environ, self.shell, self.progress
         return CommandAgent(
-            command,
-            timeout,
-            env=env,
-            environ=self.environ,
-            shell=self.shell,
-            progress=self.progress,
+            command, timeout, env=env, environ=environ, shell=shell, progress=progress
         )
+
+
+class RecordedRounds(Struct, frozen=True):
+    """A jury on an agent's attempts, each of which is kept as a round; the listener hears of it."""
+
+    jury: Jury[JudgmentContext]
+    listener: Listener
+    recorder: Recorder
+
+    def vote(self, context: JudgmentContext, /) -> JuryVerdict:
+        details = context.metadata
+        agent = AgentFacts.of_result(details)
+        seconds = (context.execution_time or timedelta()).total_seconds()
+        started = time.monotonic() - seconds
+        record_tools(self.recorder, agent)
+        verdict = self.jury.vote(context, listener=self.listener)
+        ms, agent_ms = round((time.monotonic() - started) * 1000), round(seconds * 1000)
+        facts = {"agent": context.execution_status, "agent_ms": agent_ms, "usd": agent.usd}
+        number, status = details["round"], verdict.status
+        self.recorder.record("round", number=number, status=status, ms=ms, **facts)
+        return verdict
 
 
 #: Calls of tools that are kept, the first ones, and characters of a name or a target.
@@ -231,10 +247,9 @@ def _parse_json(text: str) -> Any:  # noqa: ANN401 - JSON of a stranger
 
 
 def _find_message(event: Event) -> str | None:
-    item = event.get("item")
-    if isinstance(item, dict):
-        return output_of(item) if item.get("type") == "agent_message" else None
-    kind = event.get("type")
+    kind, item = event.get("type"), _get_entry(event, "item", dict)
+    if item.get("type") == "agent_message":
+        return output_of(item)
     if kind == "assistant":
         return output_of(event.get("message"))
     return output_of(event) if kind in {None, "result"} else None

@@ -12,8 +12,7 @@ from typing import Annotated, Any, cast
 
 import typer
 
-from prjury.agents.command import CommandAgent
-from prjury.agents.rounds import RecordedRounds
+from prjury.agents.command import CommandAgent, RecordedRounds
 from prjury.app.registry import find_installed, find_judge_factory
 from prjury.app.request import RunEnvironment
 from prjury.cli.options import absolute, parse_seconds

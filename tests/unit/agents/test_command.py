@@ -78,9 +78,11 @@ CODEX = [
     {"type": "thread.started", "thread_id": "x"},
     {"type": "item.completed", "item": {"type": "reasoning", "text": "hm"}},
     {"type": "item.completed", "item": {"type": "agent_message", "text": "Answer: NO"}},
+    {"type": "item.completed", "item": {"type": "reasoning", "text": "so"}},
     {"type": "turn.completed", "usage": {"input_tokens": 10, "output_tokens": 5}},
     {"type": "turn.completed", "usage": {"input_tokens": 1, "output_tokens": 2}},
 ]
+COUNTED = AgentResult("x", metadata={"input_tokens": 4})
 PROMPTED = AgentResult("fine", metadata={"input_tokens": 4})
 CODEX_ANSWER = AgentResult(
     "Answer: NO", metadata={"turns": 2, "input_tokens": 11, "output_tokens": 7}
@@ -105,6 +107,8 @@ def lines(*events: object) -> str:
         (lines({"usd": 0.5, "text": "x"}, {"usd": 0, "text": "y"}), AgentResult("y")),
         ('{"verdict": true}', AgentResult('{"verdict": true}')),
         ('{"usd": NaN, "text": "x"}', AgentResult("x")),
+        ('{"usd": -1, "usage": {"input_tokens": true, "prompt_tokens": 4}, "text": "x"}', COUNTED),
+        ('{"usd": 1e999, "num_turns": "3", "usage": [], "text": "x"}', AgentResult("x")),
         ('{"type": "result", "result": "one\u2028line"}\nbye', AgentResult("one\u2028line")),
     ],
 )  # fmt: skip

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from fakes import reports as fake
-from prjury.agents.rounds import RecordedRounds
+from prjury.agents.command import RecordedRounds
 from prjury.errors import UsageError
 from prjury.journal import write
 from prjury.journal.read import (
@@ -38,7 +38,7 @@ def journal(tmp_path: Path, **more: Any) -> RunJournal:
 
 
 def test_nothing_is_written_before_something_happens(tmp_path: Path) -> None:
-    assert not journal(tmp_path).began
+    assert journal(tmp_path).descriptor is None
     assert list(tmp_path.iterdir()) == []
 
 
