@@ -29,6 +29,7 @@ from prjury.jury.library.replies import (
     yes_or_no,
 )
 from prjury.jury.library.template import PromptT, Template, template_of
+from prjury.resources import template_texts
 from prjury.sandbox.caches import walk
 from prjury.scratch import scratch
 
@@ -164,12 +165,9 @@ class SecurityAudit(AgentJudge[JudgmentContext]):
     ) -> None:
         if not checks:
             raise ValueError("an audit needs something to look at")
-        if prompt is None:
-            from prjury.judges.quality.question import Prompts  # noqa: PLC0415 - imports much
-
-            prompt = Prompts().render("audit", {}).text
-        listed = "\n".join(f"- {name}: {text}" for name, text in checks.items())
-        goal = Template(prompt, {"checks": listed, "form": _FORM})
+        text = template_texts()["prompts/audit.md.j2"].strip() if prompt is None else prompt
+        listed = "\n".join(f"- {name}: {about}" for name, about in checks.items())
+        goal = Template(text, {"checks": listed, "form": _FORM})
         description = "an agent's audit of the workspace's security"
         super().__init__(client, goal, assessment, name, description, read_only=read_only)
         self.__dict__["checks"] = tuple(checks)
@@ -239,9 +237,8 @@ def stat_files(root: Path) -> FileStats:
         with contextlib.suppress(OSError):
             it = entry.stat(follow_symlinks=False)
             if not stat.S_ISDIR(it.st_mode):
-                times = (it.st_mtime_ns, it.st_ctime_ns)
                 path = os.path.relpath(entry.path, root)
-                stats[path] = (it.st_mode, it.st_size, *times, it.st_ino)
+                stats[path] = (it.st_mode, it.st_size, it.st_mtime_ns, it.st_ctime_ns, it.st_ino)
     return stats
 
 

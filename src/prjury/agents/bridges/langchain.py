@@ -17,11 +17,6 @@ from prjury.jury.library.execution import output_of, usage_of
 _JURY = "jury"
 
 
-def as_messages(goal: str, workspace: Path | None) -> Mapping[str, Any]:  # noqa: ARG001 - a form of input
-    """The input of a graph whose state has messages."""
-    return {"messages": [("user", goal)]}
-
-
 @dataclass(frozen=True)
 class LangChainAgent:
     """A graph, an agent or any other Runnable as an `AgentClient`.
@@ -35,7 +30,7 @@ class LangChainAgent:
     """
 
     runnable: Any = field(repr=False)  # it may show its key
-    as_input: Callable[[str, Path | None], Any] = as_messages
+    as_input: Callable[[str, Path | None], Any] = lambda goal, _: {"messages": [("user", goal)]}
 
     async def run(self, goal: str, workspace: Path | None, /) -> AgentResult:
         config = {"configurable": {"workspace": str(workspace) if workspace else None}}
