@@ -11,10 +11,10 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from math import exp, lgamma, log
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import msgspec
-from msgspec import Meta, Struct, structs
+from msgspec import Struct, structs
 
 from prjury.errors import ConfigError, SourceError
 from prjury.git.operator import OperatorRepository, open_repository
@@ -24,13 +24,12 @@ from prjury.jury.voting import Ballot
 from prjury.policy.yaml_reader import read_yaml
 from prjury.report.codec import PullJson, ReportJson, ballot_of
 from prjury.report.judge_facts import ModelSetup, PanelFacts
+from prjury.report.model import Count
 
 #: Of the failures that block, at least this share is right, at this confidence.
 PROMISE, CONFIDENCE = 0.9, 0.9
 #: Days that a record counts.
 VALID_DAYS = 180
-
-Count: TypeAlias = Annotated[int, Meta(ge=0)]
 
 
 def join_model_setups(parts: Sequence[ModelSetup]) -> ModelSetup | None:
