@@ -153,7 +153,7 @@ def main(environ: Mapping[str, str]) -> NoReturn:
     sys.argv += ["--help"] * (len(sys.argv) == 1)
     terminal = Terminal(environ)
     code = _flush_and_choose_code(_run_guarded(terminal))
-    if terminal.journal and terminal.journal.began:
+    if terminal.journal and terminal.journal.descriptor is not None:
         terminal.journal.record("end", exit=code)
     sys.stderr.flush()
     # Threads of judges that hang are abandoned, not waited for; what they left behind is removed.

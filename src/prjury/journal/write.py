@@ -11,7 +11,7 @@ import contextlib
 import hashlib
 import json
 import os
-import secrets
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -20,7 +20,6 @@ from pathlib import Path
 
 from msgspec import Struct, field, structs
 
-from prjury.errors import SourceError
 from prjury.jury.voting import Ballot
 from prjury.ports import Progress, Recorder
 from prjury.report.judge_facts import AgentFacts
@@ -62,10 +61,6 @@ class RunJournal(Struct, eq=False):
     failed: bool = False
     full: bool = False
 
-    @property
-    def began(self) -> bool:
-        return self.descriptor is not None
-
     def record(self, event: str, /, **facts: object) -> None:
         """Write one event with its time; texts are redacted and cut."""
         at = round(time.monotonic() - self.started, 3)
@@ -82,7 +77,7 @@ class RunJournal(Struct, eq=False):
                     line, self.full = self._encode_event({"t": at, "event": "full"}), True
                 self.room -= len(line)
                 os.write(self.descriptor, line)
-            except (OSError, ValueError, SourceError) as error:
+            except (OSError, ValueError) as error:
                 self.failed = True
                 why = getattr(error, "strerror", None) or str(error)
                 self.warn(f"the journal of this run is not written: {why}")
@@ -97,14 +92,12 @@ class RunJournal(Struct, eq=False):
     def _start_file_and_prune(self) -> int:
         place = journal_directory(self.environ)
         if place is None:
-            raise SourceError("neither XDG_STATE_HOME nor HOME names a directory of this user's")
+            raise OSError("neither XDG_STATE_HOME nor HOME names a directory of this user's")
         for old in journal_files(place)[: -(MOST_FILES - 1)]:
             with contextlib.suppress(OSError):
                 old.unlink()
         now = datetime.now(UTC)
-        name = f"{now:%Y%m%dT%H%M%SZ}-{os.getpid()}-{secrets.token_hex(3)}.jsonl"
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC
-        descriptor = os.open(place / name, flags, 0o600)
+        descriptor, _ = tempfile.mkstemp(".jsonl", f"{now:%Y%m%dT%H%M%SZ}-{os.getpid()}-", place)
         facts = {"command": self.command, "version": self.version, "at": now.isoformat()}
         start = {"schema": SCHEMA, "t": 0.0, "event": "start", **facts}
         os.write(descriptor, self._encode_event(start))
