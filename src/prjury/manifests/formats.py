@@ -25,7 +25,7 @@ from prjury.manifests.gradle import (
 from prjury.manifests.images import read_image
 from prjury.manifests.manifest import FAMILIES, Coordinate, Manifest, ManifestError, Role
 from prjury.manifests.maven import read_pom
-from prjury.manifests.node import read_node_version, read_package_json, read_pnpm_workspace
+from prjury.manifests.node import read_package_json, read_pnpm_workspace
 from prjury.manifests.python import read_pipfile, read_pyproject, read_python_version
 from prjury.manifests.setuptools import (
     normalise_name,
@@ -34,6 +34,7 @@ from prjury.manifests.setuptools import (
     read_setup_py,
 )
 from prjury.manifests.syntax import load_json, table, text_of, word
+from prjury.manifests.tool_versions import read_mise, read_single_tool, read_tool_list
 
 #: Reads a build file; all raise `ManifestError` for one that they cannot read.
 Reader: TypeAlias = Callable[[bytes], Manifest]
@@ -142,7 +143,7 @@ _REQUIREMENTS = ManifestFormat("python", read_requirements, 4, anchor=True, loos
 #: Constraints ask for nothing, and say which version it would be.
 _CONSTRAINTS = ManifestFormat("python", partial(read_requirements, role=Role.LOCKED), 5)
 _PYTHON_LOCK = ManifestFormat("python", _read_by(_ENTRY, "pypi", "=="), 6, locked=True)
-_NODE_VERSION = ManifestFormat("node", read_node_version, 3)
+_NODE_VERSION = ManifestFormat("node", partial(read_single_tool, tool="node"), 3)
 _TOOLCHAIN = ManifestFormat("rust", read_toolchain, 2)
 _MSBUILD = ManifestFormat("dotnet", read_msbuild, 0, anchor=True)
 _SHARED = ManifestFormat("dotnet", read_msbuild, 1)
@@ -153,6 +154,8 @@ _SHARED_SCRIPT = ManifestFormat("jvm", read_shared_script, 7)
 
 #: What an image brings counts where no build file says which version is used.
 _IMAGE = ManifestFormat("", read_image, 8, locked=True)
+_TOOLS = ManifestFormat("", read_tool_list, 7, locked=True)
+_MISE = ManifestFormat("", read_mise, 7, locked=True)
 
 _BY_NAME: Mapping[str, ManifestFormat] = {
     POM: ManifestFormat("jvm", read_pom, 0, anchor=True),
@@ -188,6 +191,12 @@ _BY_NAME: Mapping[str, ManifestFormat] = {
     "Directory.Build.props": _SHARED,
     "Directory.Build.targets": _SHARED,
     "global.json": ManifestFormat("dotnet", read_global_json, 2),
+    ".tool-versions": _TOOLS,
+    ".sdkmanrc": _TOOLS,
+    "mise.toml": _MISE,
+    ".mise.toml": _MISE,
+    ".java-version": ManifestFormat("jvm", partial(read_single_tool, tool="java"), 7, locked=True),
+    ".ruby-version": ManifestFormat("", partial(read_single_tool, tool="ruby"), 7, locked=True),
     "Dockerfile": _IMAGE,
     "Containerfile": _IMAGE,
 }

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -16,7 +17,7 @@ from prjury.manifests.manifest import Coordinate, Manifest, Role, runtime
 from prjury.manifests.syntax import load_toml, table, text_of
 
 _PLUGIN = re2.compile(
-    r"""\bid\s*\(?\s*["']([\w.-]+)["']\s*\)?\s*version\s*\(?\s*"""
+    r"""\b(id|kotlin)\s*\(?\s*["']([\w.-]+)["']\s*\)?\s*version\s*\(?\s*"""
     r"""(?:["']([^"'\n]*)["']|([A-Z]\w*(?:\.\w+)+))"""
 )
 _NOTATION = re2.compile(
@@ -25,7 +26,7 @@ _NOTATION = re2.compile(
 )
 _NAMED = re2.compile(
     r"""\bgroup\s*[:=]\s*["']([\w.-]+)["']\s*,\s*name\s*[:=]\s*["']([\w.-]+)["']"""
-    r"""(?:\s*,\s*version\s*[:=]\s*["']([^"'\n]*)["'])?"""
+    r"""(?:\s*,\s*version\s*[:=]\s*(?:["']([^"'\n]*)["']|([A-Za-z_][\w.]*)))?"""
 )
 #: Kotlin's notation in separate arguments, of which the version may be a variable.
 _ARGUMENTS = re2.compile(
@@ -34,11 +35,29 @@ _ARGUMENTS = re2.compile(
     r"""\s*\(\s*["']([\w.-]+)["']\s*,\s*["']([\w.-]+)["']"""
     r"""(?:\s*,\s*(?:["']([^"'\n]*)["']|([A-Za-z_]\w*)))?\s*\)"""
 )
-#: ``libs.x.y``, of a catalog of whatever name, and what plugins of a build look up by its own name.
+#: ``libs.x.y``, of a catalog or map of whatever name, and what plugins look up by its own name.
 _ALIAS = re2.compile(
     r"""(\b(?:platform|enforcedPlatform|mavenBom)\s*\(?\s*)?"""
-    r"""\b([a-z]\w*)\.(?:findLibrary\(["']([\w.-]+)["']\)|([A-Za-z][\w.]*))"""
+    r"""\b([A-Za-z_]\w*)(?:\.findLibrary\(["']([\w.-]+)["']\)|((?:\.[A-Za-z_]\w*)+)"""
+    r"""|\[["']([\w.-]+)["']\])"""
 )
+#: What maps and objects are made of: a bracket that opens and its name, a text, one that closes.
+_MAP = re.compile(
+    r"""\b(?:object|class|interface)\s+(\w+)[^{}\n]{0,99}\{"""
+    r"""|(?:(?:["']([\w.-]+)["']|(?<![\w.])([A-Za-z_][\w.]*))\s*(?:\+?=|:)\s*)?"""
+    r"""(?:([\[{])|["']([^"'\n]*)["'])|([\]}])"""
+)
+_DEEPEST = 9
+_LIBRARY = re2.compile(r"([\w.-]+):([\w.-]+)(?::([^@:\s]+))?(?:[@:]\S*)?")
+#: The name of a catalog that a ``settings.gradle`` describes itself, or one of its entries.
+_DESCRIBED = re2.compile(
+    r"""(?m)(?:^\s*|\bcreate\s*\(\s*["'])(\w+)(?:["']\s*\))?\s*\{"""
+    r"""|\b(version|library|plugin|bundle)\b(.*)"""
+)
+#: A block in which a script speaks for the projects below it, any other block, and an end of one.
+_BLOCK = re.compile(r"(\b(?:subprojects|allprojects|configure\s*\([^{}\n]{0,99}\))\s{0,99})?\{|\}")
+#: How the scope of what it asks for there begins.
+FOR_ALL = "subprojects "
 #: ``libs.versions.x.get()``, and that as a part of a text.
 _CATALOG_VERSION = re2.compile(
     r"""\$\{([a-z]\w*\.versions\.[\w.]+?)(?:\.get\(\))?\}"""
@@ -49,10 +68,6 @@ _CATALOG_VERSION = re2.compile(
 _APPLIED = re2.compile(
     r"""\bid\s*\(?\s*["']([\w.-]+)["']|\bapply\s*\(?\s*plugin\s*[:=]\s*["']([\w.-]+)["']"""
     r"""|(?m:^\s*`([\w.-]+)`\s*$)"""
-)
-_KOTLIN_PLUGIN = re2.compile(
-    r"""\bkotlin\s*\(\s*["'][\w.-]+["']\s*\)\s*version\s*\(?\s*"""
-    r"""(?:["']([^"'\n]*)["']|([A-Z]\w*(?:\.\w+)+))"""
 )
 _KOTLIN = "org.jetbrains.kotlin"
 #: Ways to name the release of Java whose interfaces code may use; the earlier ones say more.
@@ -105,14 +120,20 @@ class Catalog(Struct, frozen=True):
 
 def read_script(text: str, catalog: Catalog) -> Manifest:
     """Read what a script or a ``gradle.properties`` declares, by what ``libs.alias`` stands for."""
-    gradle = LANGUAGES["gradle"]
-    source = Source.of(catalog.fill(text), gradle)
-    code = blank(source.text, find_comment_ranges(source.text, gradle))
+    source = Source.of(catalog.fill(text), LANGUAGES["gradle"])
+    code = _mask(source.text)
     properties = {
         match[1]: match[2] for match in _PROPERTY.finditer(code) if match[2][0] not in "\"'"
     }
     properties |= {match[1] or match[2]: match[3] for match in _VARIABLE.finditer(code)}
-    declared = tuple(_list_dependencies(source, code, catalog))
+    texts = list(_list_map_texts(code))
+    properties |= {name: value for name, value, _ in texts if ":" not in value}
+    offered = {at for _, _, at in texts}
+    shared = _find_shared_lines(source, code)
+    declared = tuple(
+        replace(each, scope=f"{FOR_ALL}{each.scope}") if shared.intersection(each.lines) else each
+        for each in _list_dependencies(source, code, catalog, offered)
+    )
     runtimes = tuple(_list_runtimes(source, code, declared))
     own = _OWN_VERSION.search(code)
     return Manifest(
@@ -134,6 +155,10 @@ def read_script(text: str, catalog: Catalog) -> Manifest:
             for match in _PROJECT.finditer(code)
         ),
     )
+
+
+def _mask(text: str) -> str:
+    return blank(text, find_comment_ranges(text, LANGUAGES["gradle"]))
 
 
 def read_script_bytes(content: bytes) -> Manifest:
@@ -172,9 +197,6 @@ def _list_runtimes(
     if java := next((match for match in matches if match), None):
         version = java[1].replace("_", ".")
         yield runtime("java", version, (source.line_at(java.start(1)),))
-    for match in _KOTLIN_PLUGIN.finditer(code):
-        version = match[1] or _variable(match[2])
-        yield runtime("kotlin", version, (source.line_at(match.start()),))
     yield from _list_kotlin(declared)
 
 
@@ -185,20 +207,51 @@ def _list_kotlin(declared: Iterable[Coordinate]) -> Iterator[Coordinate]:
             yield runtime("kotlin", each.version, each.lines, via=each.artifact)
 
 
-def _list_dependencies(source: Source, code: str, catalog: Catalog) -> Iterator[Coordinate]:
+def _find_shared_lines(source: Source, code: str) -> set[int]:
+    """The lines of blocks that are about all projects below."""
+    lines: set[int] = set()
+    opened = [0]
+    for token in _BLOCK.finditer(code):
+        if token[0] != "}":
+            opened.append(opened[-1] or (source.line_at(token.start()) if token[1] else 0))
+        elif len(opened) > 1 and (first := opened.pop()) and not opened[-1]:
+            lines.update(range(first, source.line_at(token.start()) + 1))
+    return lines
+
+
+def _list_map_texts(code: str) -> Iterator[tuple[str, str, int]]:
+    """Yield texts of maps and objects by dotted names, ``libs.junit``, and where each begins."""
+    names: list[str] = []
+    for part in _MAP.finditer(code):
+        name, outer = part[1] or part[2] or part[3] or "", names[-_DEEPEST:]
+        path = ".".join(filter(None, [*outer, name])).rpartition("ext.")[2]
+        if part[6]:
+            del names[-1:]
+        elif part[1] or part[4]:
+            names.append(name)
+        elif "." in path and (any(outer) or ":" in part[5]):
+            yield path, part[5], part.start(5)
+
+
+def _list_dependencies(
+    source: Source, code: str, catalog: Catalog, offered: Collection[int]
+) -> Iterator[Coordinate]:
     for match in _PLUGIN.finditer(code):
-        version = match[2] or _variable(match[3])
-        yield Coordinate(match[1], f"{match[1]}.gradle.plugin", version, Role.PLUGIN)
+        name = match[2] if match[1] == "id" else f"{_KOTLIN}.{match[2]}"
+        version = match[3] or _variable(match[4])
+        yield Coordinate(name, f"{name}.gradle.plugin", version, Role.PLUGIN)
     for match in _NOTATION.finditer(code):
-        role = Role.BOM if match[1] else Role.DEPENDENCY
+        role = Role.MANAGED if match.start(2) in offered else Role.DEPENDENCY
+        role = Role.BOM if match[1] else role
         yield _make_dependency(source, code, match.start(2), (match[2], match[3], match[4]), role)
-    for match in _ARGUMENTS.finditer(code):
+    for match in (*_ARGUMENTS.finditer(code), *_NAMED.finditer(code)):
         version = match[3] or _variable(match[4])
         yield _make_dependency(source, code, match.start(1), (match[1], match[2], version))
-    for match in _NAMED.finditer(code):
-        yield _make_dependency(source, code, match.start(1), (match[1], match[2], match[3]))
     for match in _ALIAS.finditer(code):
-        alias = f"{match[2]}.{_alias(match[3] or '') or match[4].removesuffix('.get')}"
+        alias = f"{match[2]}.{_alias(match[3] or '') or match[5] or match[4][1:]}"
+        alias = alias.removesuffix(".get")
+        for _ in range(3):  # ``project.rootProject.ext.libs.x`` is ``libs.x``
+            alias = alias if alias in catalog.entries else alias.partition(".")[2]
         lines, scope = (source.line_at(match.start(2)),), _find_scope(code, match.start())
         for entry in catalog.entries.get(alias, ()):
             role = Role.BOM if match[1] else Role.DEPENDENCY
@@ -234,18 +287,38 @@ def read_catalog_bytes(content: bytes) -> Manifest:
     )
 
 
-_OBJECT = re.compile(r"\bobject\s+(\w+)|\b(?:val|String)\s+(\w+)\s*=\s*\"([^\"\n]+)\"")
-
-
 def read_buildsrc_constants(content: bytes) -> Manifest:
     """Read the texts that an object of ``buildSrc`` names, such as ``Versions.KOTLIN``."""
-    properties: dict[str, str] = {}
+    texts = [(name, value) for name, value, _ in _list_map_texts(_mask(text_of(content)))]
+    # Inside of an object others in it go by shorter names.
+    inner = {".".join(name.split(".")[-2:]): value for name, value in texts}
+    return Manifest(properties={**inner, **dict(texts)})
+
+
+def read_offered(text: str) -> Catalog:
+    """Read what a script's maps, catalogs of its own or an object's constants offer to scripts."""
+    code = _mask(text)
+    catalog = Catalog(_read_described_catalogs(code.partition("versionCatalogs")[2]))
+    entries: dict[str, list[Coordinate]] = defaultdict(list)
+    for name, value, _ in _list_map_texts(code):
+        if library := _LIBRARY.fullmatch(value):
+            entries[name].append(Coordinate(library[1], library[2], library[3], Role.MANAGED))
+    return catalog.join(Catalog({name: tuple(each) for name, each in entries.items()}))
+
+
+def _read_described_catalogs(code: str) -> Mapping[str, tuple[Coordinate, ...]]:
+    documents: dict[str, dict[str, dict[str, object]]] = defaultdict(lambda: defaultdict(dict))
     owner = ""
-    for match in _OBJECT.finditer(text_of(content)):
-        owner = match[1] or owner
-        if match[2]:
-            properties[f"{owner}.{match[2]}"] = match[3]
-    return Manifest(properties=properties)
+    for name, kind, rest in _DESCRIBED.findall(code):
+        owner = name or owner
+        alias, *words = re.findall(r"""["']([^"']*)["']""", rest) or [""]
+        entry: object = words if kind == "bundle" else ":".join(words)
+        if "versionRef" in rest:
+            module = ":".join(words[:-1])
+            entry = {"module": module, "id": module, "version": {"ref": words[-1]}}
+        documents[owner]["libraries" if kind == "library" else f"{kind}s"][alias] = entry
+    catalogs = [_make_catalog(document, name) for name, document in documents.items()]
+    return dict(pair for catalog in catalogs for pair in catalog.entries.items())
 
 
 def _flatten(
@@ -264,7 +337,10 @@ _ENTRY_KEYS = frozenset(("module", "group", "name", "id", "version"))
 
 def read_catalog(text: str, name: str = "libs") -> Catalog:
     """Read a ``libs.versions.toml`` by the names that scripts use."""
-    document = load_toml(text)
+    return _make_catalog(load_toml(text), name)
+
+
+def _make_catalog(document: Mapping[str, Any], name: str) -> Catalog:
     entries: dict[str, tuple[Coordinate, ...]] = {}
     entries |= {f"{name}.{alias}": (entry,) for alias, entry in _list_catalog_entries(document)}
     for alias, members in table(document, "bundles").items():
@@ -283,48 +359,35 @@ def _read_versions(document: Mapping[str, Any]) -> dict[str, str]:
 
 def _list_catalog_entries(document: Mapping[str, Any]) -> Iterator[tuple[str, Coordinate]]:
     versions = dict(_flatten(table(document, "versions"), _VERSION_KEYS))
-    for alias, value in _flatten(table(document, "libraries"), _ENTRY_KEYS):
-        if entry := _read_library(value, versions):
-            yield _alias(alias), entry
-    for alias, value in _flatten(table(document, "plugins"), _ENTRY_KEYS):
-        if plugin := _read_plugin(value, versions):
-            yield f"plugins.{_alias(alias)}", plugin
+    for prefix, key in (("", "libraries"), ("plugins.", "plugins")):
+        for alias, value in _flatten(table(document, key), _ENTRY_KEYS):
+            if entry := _read_entry(value, versions, is_plugin=bool(prefix)):
+                yield f"{prefix}{_alias(alias)}", entry
 
 
 def _alias(name: str) -> str:
     return re.sub(r"[-_]", ".", name)
 
 
-def _read_library(value: object, versions: Mapping[str, Any]) -> Coordinate | None:
+def _read_entry(
+    value: object, versions: Mapping[str, Any], *, is_plugin: bool
+) -> Coordinate | None:
+    entry = table(value)
     if isinstance(value, str):
-        parts = [*value.split(":"), "", ""]
-        return Coordinate(parts[0], parts[1], parts[2] or None, Role.MANAGED)
-    if not isinstance(value, dict):
+        first, _, rest = value.partition(":")
+        name, _, last = rest.partition(":")
+        number = rest if is_plugin else last
+        entry = {"id": first, "group": first, "name": name, "version": number or None}
+    if not entry:
         return None
-    group, _, artifact = str(value.get("module", "")).partition(":")
-    return Coordinate(
-        group or str(value.get("group", "")),
-        artifact or str(value.get("name", "")),
-        _find_version(value.get("version"), versions),
-        Role.MANAGED,
-        via=_reference(value.get("version")),
-    )
-
-
-def _read_plugin(value: object, versions: Mapping[str, Any]) -> Coordinate | None:
-    if isinstance(value, str):
-        group, _, version = value.partition(":")
-        return Coordinate(group, f"{group}.gradle.plugin", version or None, Role.PLUGIN)
-    if not isinstance(value, dict):
-        return None
-    group = str(value.get("id", ""))
-    version_text = _find_version(value.get("version"), versions)
-    via = _reference(value.get("version"))
-    return Coordinate(group, f"{group}.gradle.plugin", version_text, Role.PLUGIN, via=via)
-
-
-def _reference(value: object) -> str:
-    return str(value.get("ref", "")) if isinstance(value, dict) else ""
+    version = _find_version(entry.get("version"), versions)
+    via = str(table(entry, "version").get("ref", ""))
+    if is_plugin:
+        name = str(entry.get("id", ""))
+        return Coordinate(name, f"{name}.gradle.plugin", version, Role.PLUGIN, via=via)
+    group, _, artifact = str(entry.get("module", "")).partition(":")
+    group, artifact = group or str(entry.get("group", "")), artifact or str(entry.get("name", ""))
+    return Coordinate(group, artifact, version, Role.MANAGED, via=via)
 
 
 def _find_version(value: object, versions: Mapping[str, Any]) -> str | None:

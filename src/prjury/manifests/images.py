@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 import re2
 
@@ -25,11 +24,7 @@ _JAVA = ("eclipse-temurin", "amazoncorretto", "openjdk")
 
 def read_image(content: bytes) -> Manifest:
     """Read the runtimes that a ``Dockerfile`` names, each with the line of its stage."""
-    return Manifest(coordinates=tuple(_list_image_runtimes(text_of(content))))
-
-
-def _list_image_runtimes(text: str) -> Iterator[Coordinate]:
-    values: dict[str, str] = {}
+    text, values, stages = text_of(content), dict[str, str](), list[Coordinate]()
 
     def find_value(match: re.Match[str]) -> str:
         return values.get(match[1] or match[3]) or match[2] or ""
@@ -41,4 +36,5 @@ def _list_image_runtimes(text: str) -> Iterator[Coordinate]:
             name = {"golang": "go"}.get(image[1], "java" if image[1] in _JAVA else image[1])
             version = f"=={image[2]}.*" if name == "python" else image[2]
             number = text.count("\n", 0, line.start(3)) + 1
-            yield runtime(name, version, (number,), role=Role.LOCKED)
+            stages.append(runtime(name, version, (number,), role=Role.LOCKED))
+    return Manifest(coordinates=tuple(stages))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import posixpath
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -10,16 +9,16 @@ from dataclasses import replace
 from functools import cache
 from typing import TypeAlias
 
-from msgspec import Struct
+from msgspec import Struct, json
 
 from prjury.manifests.formats import RANKS, find_format
-from prjury.manifests.manifest import Coordinate, Manifest, ManifestError, Role
+from prjury.manifests.gradle import FOR_ALL
+from prjury.manifests.manifest import Coordinate, Manifest, ManifestError, Role, runtime
 from prjury.manifests.module import DeclaredVersion
-from prjury.manifests.node import list_requests
 from prjury.resources import read_published_text
 from prjury.snapshot.model import printable
 
-_PLACEHOLDER = re.compile(r"\$\{([^${}]+)\}|\$([A-Za-z_]\w*)")
+_PLACEHOLDER = re.compile(r"\$\{([^${}]+)\}|\$([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)")
 #: Builds before a line's first release, which may still manage what the line before does.
 _UNRELEASED = re.compile(r"\d+\.\d+\.0[-.](?:M\d|(?:BUILD-)?SNAPSHOT)")
 _MAX_STEPS = 20
@@ -56,19 +55,16 @@ class Chain(Struct, frozen=True):
         return next((link.manifest.name for link in self.links if link.own), "")
 
     def list_declared(self) -> Iterator[DeclaredVersion]:
-        return self._resolve(self.links)
-
-    def list_selves(self) -> Iterator[DeclaredVersion]:
-        return (version for version in self.list_declared() if version.role is Role.SELF)
-
-    def list_own(self) -> Iterator[DeclaredVersion]:
-        own = self._resolve(link for link in self.links if link.own)
-        return (version for version in own if version.role is Role.DEPENDENCY)
-
-    def _resolve(self, links: Iterable[Link]) -> Iterator[DeclaredVersion]:
-        properties = self._properties()
-        requests = list_requests(c for link in self.links for c in link.manifest.coordinates)
-        for link in links:
+        properties: dict[str, str] = {}
+        for link in reversed(self.links):
+            properties |= {**link.manifest.properties, **_list_builtin_properties(link.manifest)}
+        requests = {
+            each.artifact
+            for link in self.links
+            for each in link.manifest.coordinates
+            if each.ecosystem == "npm" and each.role is not Role.LOCKED
+        }
+        for link in self.links:
             for coordinate in link.manifest.coordinates:
                 # A package of npm that came along with others is out of the code's reach.
                 locked = coordinate.ecosystem == "npm" and coordinate.role is Role.LOCKED
@@ -77,11 +73,11 @@ class Chain(Struct, frozen=True):
                     yield declared
                     yield from _list_managed(declared)
 
-    def _properties(self) -> dict[str, str]:
-        merged: dict[str, str] = {}
-        for link in reversed(self.links):
-            merged |= {**link.manifest.properties, **_list_builtin_properties(link.manifest)}
-        return merged
+    def list_own(self) -> Iterator[DeclaredVersion]:
+        """List what the module asks for, and what scripts above it ask for in the name of all."""
+        own = {printable(link.path) for link in self.links if link.own}
+        requests = (each for each in self.list_declared() if each.role is Role.DEPENDENCY)
+        return (each for each in requests if each.path in own or each.scope.startswith(FOR_ALL))
 
 
 def _list_managed(declared: DeclaredVersion) -> Iterator[DeclaredVersion]:
@@ -216,7 +212,7 @@ def make_directory_chain(places: Iterable[Iterable[str]], shelf: Shelf) -> Chain
 
 @cache
 def _table() -> _Table:
-    table: _Table = json.loads(read_published_text())
+    table: _Table = json.decode(read_published_text(), type=_Table)
     return table
 
 
@@ -237,3 +233,31 @@ def find_managed(name: str, version: str | None) -> Mapping[str, str]:
 def _line_of(version: str) -> tuple[int, ...]:
     numbers = version.split(".")[:2]
     return tuple(map(int, numbers)) if all(part.isdigit() for part in numbers) else ()
+
+
+#: Files that name versions of tools: the pins first, then what build files ask for.
+VERSION_FILES = (
+    ".nvmrc", ".node-version", ".python-version", "rust-toolchain.toml", "rust-toolchain",
+    "global.json", ".tool-versions", ".sdkmanrc", "mise.toml", ".mise.toml", ".java-version",
+    ".ruby-version", "go.mod", "Cargo.toml", "package.json", "pom.xml", "build.gradle.kts",
+    "build.gradle", "pyproject.toml", "setup.cfg",
+)  # fmt: skip
+_MANAGERS = frozenset({"npm", "pnpm", "yarn", "bun"})
+
+
+def read_tool_versions(path: str, content: bytes) -> tuple[Coordinate, ...]:
+    """The tools and their versions that one of `VERSION_FILES` names; none if it is unreadable."""
+    kind = find_format(path)
+    coordinates = list[Coordinate]()
+    try:
+        manifest = kind.reader(content) if kind else Manifest()
+    except ManifestError:
+        return ()
+    for each in manifest.coordinates:
+        is_manager = each.role is Role.PLUGIN and each.artifact in _MANAGERS
+        version = each.version and fill_properties(each.version, manifest.properties)
+        if version and is_manager:
+            coordinates.append(runtime(each.artifact, version, role=Role.LOCKED))
+        elif version and each.ecosystem == "runtime":
+            coordinates.append(replace(each, version=version))
+    return tuple(coordinates)

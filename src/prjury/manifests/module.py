@@ -165,10 +165,6 @@ class ManifestModule:
     notes: tuple[str, ...] = field(default=(), compare=False)
     _truths: dict[str, Truth] = field(default_factory=dict, compare=False, repr=False)
 
-    @cached_property
-    def own(self) -> list[DeclaredVersion]:
-        return [d for d in self.declared if d.role is Role.DEPENDENCY and d.level == 0]
-
     def evidence(self, requirement: Requirement) -> list[DeclaredVersion]:
         """The declarations that decide about a requirement: the same file, the same role."""
         group = None if "*" in requirement.group else requirement.group

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -28,7 +28,6 @@ _ALIAS = re.compile(r"npm:((?:@[^@/\s]+/)?[^@/\s]+)(?:@(.+))?")
 _CATALOG = "catalog:"
 _ANYTHING = frozenset({"", "*", "x", "X", "latest"})
 _OVERRIDDEN = re.compile(r"(?:.*[/>])?((?:@[^@/\s>]+/)?[^@/\s>]+)(?:@.*)?")
-_NODE = re.compile(r"v?(\d+(?:\.\d+){0,2})\s*")
 
 
 class PackageJson(Manifest, frozen=True):
@@ -143,16 +142,4 @@ def read_pnpm_workspace(content: bytes) -> Manifest:
         properties=properties,
         members=members or (),
         unclear=members is None,
-    )
-
-
-def read_node_version(content: bytes) -> Manifest:
-    match = _NODE.match(text_of(content).strip())
-    return Manifest(coordinates=(runtime("node", match[1], role=Role.LOCKED),) if match else ())
-
-
-def list_requests(coordinates: Iterable[Coordinate]) -> frozenset[str]:
-    """The packages of npm that a manifest names: a lock file's others do not matter."""
-    return frozenset(
-        c.artifact for c in coordinates if c.ecosystem == "npm" and c.role is not Role.LOCKED
     )

@@ -20,6 +20,7 @@ from msgspec import Struct, field
 
 from prjury.manifests.formats import find_format, find_project_directory
 from prjury.manifests.lineage import Chain
+from prjury.manifests.manifest import Role
 from prjury.manifests.module import ManifestModule, Sides
 from prjury.manifests.tree import (
     BuildFilesByDirectory,
@@ -198,7 +199,7 @@ def _make_module(place: str, chain: Chain, *, tests: bool) -> ManifestModule:
         names=tuple(name for name in (directory, chain.name) if name),
         declared=tuple(sorted(chain.list_declared())),
         requested=tuple(d for d in chain.list_own() if tests or "test" not in d.scope.lower()),
-        selves=tuple(chain.list_selves()),
+        selves=tuple(d for d in chain.list_declared() if d.role is Role.SELF),
         broken=chain.broken,
         family=_family(place),
         notes=chain.notes,

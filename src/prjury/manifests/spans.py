@@ -142,7 +142,7 @@ def _parse_comparators(text: str, bare: str) -> Iterator[VersionSpan | None]:
 
 
 def _parse_comparator(operator: str, partial: str) -> VersionSpan:
-    version = _numbers(partial)
+    version = release(partial)
     if not version:
         # Nothing is above or below all versions.
         return VersionSpan((0,), (0,)) if operator in {"<", ">"} else VersionSpan()
@@ -151,15 +151,6 @@ def _parse_comparator(operator: str, partial: str) -> VersionSpan:
         low = {"=": trim(version), ">": above, "<=": (0,)}[operator]
         return VersionSpan(low, None if operator == ">" else above)
     return _BOUNDS[operator](version)
-
-
-def _numbers(partial: str) -> Numbers:
-    version: list[int] = []
-    for part in partial.split("."):
-        if not part.isdigit():
-            break
-        version.append(int(part))
-    return tuple(version)
 
 
 _CLAUSE = re.compile(r"(===|==|~=|!=|<=|>=|<|>|\^|~|)\s*v?(\d{1,9}(?:\.\d{1,9}){0,9})([^,]*)")

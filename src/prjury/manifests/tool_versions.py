@@ -1,16 +1,11 @@
-"""Files that name the versions of tools for version managers: asdf, mise, SDKMAN, jenv, rbenv."""
+"""Reads files that name the versions of tools for version managers: asdf, mise, SDKMAN, jenv."""
 
 from __future__ import annotations
 
-import posixpath
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
-from functools import partial
+from collections.abc import Iterable
 
-from prjury.manifests.formats import find_format
-from prjury.manifests.lineage import fill_properties
-from prjury.manifests.manifest import Coordinate, Manifest, ManifestError, Role, runtime
+from prjury.manifests.manifest import Manifest, Role, runtime
 from prjury.manifests.syntax import load_toml, table, text_of
 
 #: Names of tools that managers spell in ways of their own.
@@ -22,59 +17,31 @@ _NAMES = {
 _VERSION = re.compile(
     r"(?:^|[a-z](?:32|64)?-|[a-z](?!(?:32|64)-))v?(\d+(?:\.\d+){0,3})(?![\d.]*[a-z]{3,}\d)"
 )
-_MANAGERS = frozenset({"npm", "pnpm", "yarn", "bun"})
+_PAIR = re.compile(r"(?m)^[ \t]*([^\s#=]+)(?:[ \t]*=[ \t]*|[ \t]+)([^\s#=]+)")
 
 
-def _list_mise_tools(text: str) -> Iterator[tuple[str, str]]:
-    for name, value in table(load_toml(text), "tools").items():
-        one = value[0] if isinstance(value, list) and value else value
-        version = one.get("version") if isinstance(one, dict) else one
-        yield name, str(version)
+def read_tool_list(content: bytes) -> Manifest:
+    """Read lines of a tool and its versions, as asdf and SDKMAN have them; the first one counts."""
+    return _make_pins(match.groups() for match in _PAIR.finditer(text_of(content)))
 
 
-def _list_pairs(text: str, sign: str | None = None) -> Iterator[tuple[str, str]]:
-    for line in text.splitlines():
-        words = line.partition("#")[0].split(sign)
-        if len(words) > 1:
-            yield words[0].strip(), words[1].strip()
+def read_mise(content: bytes) -> Manifest:
+    pairs = []
+    for name, value in table(load_toml(text_of(content)), "tools").items():
+        first = value[0] if isinstance(value, list) and value else value
+        pairs.append((name, str(first.get("version") if isinstance(first, dict) else first)))
+    return _make_pins(pairs)
 
 
-#: Files that pin tools, besides those of `prjury.manifests.formats`; in an asdf file the first
-#: version of a line counts.
-PINS: Mapping[str, Callable[[str], Iterable[tuple[str, str]]]] = {
-    ".tool-versions": _list_pairs,
-    ".sdkmanrc": partial(_list_pairs, sign="="),
-    "mise.toml": _list_mise_tools,
-    ".mise.toml": _list_mise_tools,
-    ".java-version": lambda text: [("java", text.strip().partition("\n")[0])],
-    ".ruby-version": lambda text: [("ruby", text.strip().partition("\n")[0])],
-}
-#: Files that name versions of tools: the pins first, then what build files ask for.
-VERSION_FILES = (
-    ".nvmrc", ".node-version", ".python-version", "rust-toolchain.toml", "rust-toolchain",
-    "global.json", *PINS, "go.mod", "Cargo.toml", "package.json", "pom.xml", "build.gradle.kts",
-    "build.gradle", "pyproject.toml", "setup.cfg",
-)  # fmt: skip
+def read_single_tool(content: bytes, tool: str) -> Manifest:
+    """Read the version of one tool that is all of a file."""
+    return _make_pins([(tool, text_of(content).strip().partition("\n")[0])])
 
 
-def read_tool_versions(path: str, content: bytes) -> tuple[Coordinate, ...]:
-    """The tools and their versions that one of `VERSION_FILES` names; none if it is unreadable."""
-    kind, list_pins = find_format(path), PINS.get(posixpath.basename(path))
-    coordinates = list[Coordinate]()
-    try:
-        for name, text in list_pins(text_of(content)) if list_pins else ():
-            tool = name.lower().rpartition(":")[2].rpartition("/")[2]
-            if match := _VERSION.search(text):
-                pin = runtime(_NAMES.get(tool, tool), match[1], role=Role.LOCKED)
-                coordinates.append(pin)
-        manifest = kind.reader(content) if kind and not list_pins else Manifest()
-    except ManifestError:
-        return ()
-    for each in manifest.coordinates:
-        is_manager = each.role is Role.PLUGIN and each.artifact in _MANAGERS
-        version = each.version and fill_properties(each.version, manifest.properties)
-        if version and is_manager:
-            coordinates.append(runtime(each.artifact, version, role=Role.LOCKED))
-        elif version and each.ecosystem == "runtime":
-            coordinates.append(replace(each, version=version))
-    return tuple(coordinates)
+def _make_pins(pairs: Iterable[tuple[str, ...]]) -> Manifest:
+    pins = []
+    for name, text in pairs:
+        tool = name.lower().rpartition(":")[2].rpartition("/")[2]
+        if match := _VERSION.search(text):
+            pins.append(runtime(_NAMES.get(tool, tool), match[1], role=Role.LOCKED))
+    return Manifest(coordinates=tuple(pins))

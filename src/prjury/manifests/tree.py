@@ -6,8 +6,9 @@ import posixpath
 import re
 from collections import ChainMap, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TypeAlias
 
 from msgspec import Struct
@@ -138,7 +139,7 @@ class BuildTree:
             around = {each for path in generation - poms for each in self._list_around(path)}
             generation = (poms | around) - self._manifests.keys()
             self._fetch(generation)
-            for path in sorted(generation, key=lambda path: not path.endswith(CATALOG)):
+            for path in generation:
                 self._read_once(path)
             inherited = {
                 each for path in generation for each in self._map_inherited(path, gradle.COMPILED)
@@ -197,7 +198,7 @@ class BuildTree:
         """The scripts of projects by their names, and by their directories after a slash."""
         by_name: dict[str, list[str]] = defaultdict(list)
         for path in sorted(self.blobs):
-            if _is_script(path) and _kind(path).anchor:
+            if path.endswith(SCRIPTS) and _kind(path).anchor:
                 by_name[_plain(posixpath.basename(path).partition(".gradle")[0])].append(path)
                 by_name[_plain(f"/{posixpath.dirname(path)}")].append(path)
         return by_name
@@ -228,15 +229,23 @@ class BuildTree:
             raise ManifestError(f"its content is {MISSING}")
         kind = _kind(path)
         check_size(content, kind.max_bytes)
-        if path.endswith(CATALOG):
-            name = posixpath.basename(path).removesuffix(CATALOG)
-            self._catalogs[path] = gradle.read_catalog(text_of(content), name)
         if kind.reader is not gradle.read_script_bytes:
             return kind.reader(content)
         catalog = gradle.Catalog()
         for each in reversed(self._list_around(path)):
-            catalog = catalog.join(self._catalogs.get(each, gradle.Catalog()))
+            catalog = catalog.join(self._read_catalog(each))
         return gradle.read_script(text_of(content), catalog)
+
+    def _read_catalog(self, path: str) -> gradle.Catalog:
+        """Read what a build file offers to scripts by names; nothing if it is unreadable."""
+        if path not in self._catalogs:
+            self._catalogs[path] = gradle.Catalog()
+            with suppress(ManifestError):
+                text = text_of(check_size(self.contents.get(self.blobs[path]) or b""))
+                name, catalog, _ = posixpath.basename(path).partition(CATALOG)
+                read = partial(gradle.read_catalog, name=name) if catalog else gradle.read_offered
+                self._catalogs[path] = read(text)
+        return self._catalogs[path]
 
 
 def _kind(path: str) -> ManifestFormat:
@@ -248,10 +257,6 @@ def _kind(path: str) -> ManifestFormat:
 
 def _is_pom(path: str) -> bool:
     return posixpath.basename(path) == POM
-
-
-def _is_script(path: str) -> bool:
-    return path.endswith(SCRIPTS)
 
 
 def _plain(name: str) -> str:

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from fakes.repository import BASE, FakeRepository, Files
-from prjury.manifests.gradle import Catalog, read_catalog, read_catalog_bytes, read_script
+from prjury.manifests.gradle import (
+    Catalog,
+    read_catalog,
+    read_catalog_bytes,
+    read_offered,
+    read_script,
+)
 from prjury.manifests.manifest import ManifestError, Role
 from prjury.manifests.tree import BuildTree, build_files
 from unit.judges.patterns.bench import found, judged
@@ -284,3 +292,158 @@ def test_a_plugin_of_the_build_may_apply_another() -> None:
     assert found(judged(base, {**base, "app/src/A.java": ENTITY})) == FINDING
     base[f"{sources}/shop.base.gradle"] = "plugins { id 'shop.web' }\n"
     assert found(judged(base, {**base, "app/src/A.java": ENTITY})) == []
+
+
+# Of resilience4j/resilience4j, f61f9aa1: the libraries of all projects in a map, and two scripts.
+LIBRARIES = """
+ext {
+    junitVersion = '4.12'
+    springBoot3Version = '3.2.0'
+
+    libraries = [
+            // compile
+            slf4j: "org.slf4j:slf4j-api:1.7.30",
+
+            // testCompile
+            junit: "junit:junit:${junitVersion}",
+            boot3_test: "org.springframework.boot:spring-boot-starter-test:${springBoot3Version}",
+    ]
+}
+"""
+FOR_ALL = """
+apply from: "${rootDir}/libraries.gradle"
+
+configure(project.coreProjects) {
+    dependencies {
+        implementation (libraries.slf4j)
+        testImplementation (libraries.junit)
+    }
+}
+"""
+OF_ONE = """
+dependencies {
+    api project(':resilience4j-core')
+    testImplementation(libraries.boot3_test)
+}
+"""
+JUNIT_4 = "import org.junit.Test;\n"
+
+
+def asked(files: Files, script: str) -> dict[str, str | None]:
+    repository = FakeRepository({BASE: files})
+    tree = BuildTree(repository, build_files(repository.files(BASE)))
+    tree.load_with_inherited([script])
+    return {str(each): each.version for each in tree.make_chain(script).list_own()}
+
+
+def test_maps_offer_what_scripts_ask_for() -> None:
+    base = {"build.gradle": FOR_ALL, "libraries.gradle": LIBRARIES, "retry/build.gradle": OF_ONE}
+    assert asked(base, "retry/build.gradle") == {
+        "org.slf4j:slf4j-api": "1.7.30",
+        "junit:junit": "4.12",
+        "org.springframework.boot:spring-boot-starter-test": "3.2.0",
+    }
+    path = "retry/src/test/java/A.java"
+    assert found(judged(base, {**base, path: JUNIT_4})) == []
+    base["build.gradle"] = FOR_ALL.replace("testImplementation (libraries.junit)", "")
+    assert [name for name, *_ in found(judged(base, {**base, path: JUNIT_4}))] == [
+        "junit-6/junit4-test"
+    ]
+
+
+# Of apache/kafka, ea606665: versions in a map of their own, and libraries that are added to one.
+KAFKA = """
+ext {
+  versions = [:]
+  libs = [:]
+}
+versions += [
+  // when updating checkstyle, check the exclusions
+  junit: "5.10.2",
+]
+libs += [
+  junitJupiter: "org.junit.jupiter:junit-jupiter:$versions.junit",
+  junitVintageEngine: "org.junit.vintage:junit-vintage-engine:$versions.junit",
+]
+"""
+
+
+@pytest.mark.parametrize(
+    "call", ["libs.junitJupiter", 'libs["junitJupiter"]', "rootProject.ext.libs.junitJupiter"]
+)
+def test_versions_may_be_a_map_too(call: str) -> None:
+    script = f"dependencies {{ testImplementation {call} }}\n"
+    files = {"build.gradle": script, "gradle/dependencies.gradle": KAFKA}
+    assert asked(files, "build.gradle") == {"org.junit.jupiter:junit-jupiter": "5.10.2"}
+
+
+# Of opensearch-project/data-prepper, 40713618: a settings script that describes two catalogs.
+SETTINGS = """
+dependencyResolutionManagement {
+    versionCatalogs {
+        libs {
+            version('spring', '5.3.28')
+            library('spring-core', 'org.springframework', 'spring-core').versionRef('spring')
+            library('commons-io', 'commons-io', 'commons-io').version('2.15.1')
+        }
+        testLibs {
+            version('junit', '5.8.2')
+            library('junit-core', 'org.junit.jupiter', 'junit-jupiter').versionRef('junit')
+            library('junit-params', 'org.junit.jupiter', 'junit-jupiter-params').versionRef('junit')
+            bundle('junit', ['junit-core', 'junit-params'])
+        }
+        create("more") {
+            library("slf4j", "org.slf4j:slf4j-api:2.0.6")
+        }
+    }
+}
+"""
+
+
+def test_a_settings_script_describes_catalogs() -> None:
+    script = """
+subprojects {
+    dependencies {
+        implementation libs.spring.core
+        testImplementation testLibs.bundles.junit
+    }
+}
+"""
+    own = "dependencies {\n api libs.commons.io\n api more.slf4j\n}\n"
+    files = {"settings.gradle": SETTINGS, "build.gradle": script, "a/build.gradle": own}
+    assert asked(files, "a/build.gradle") == {
+        "commons-io:commons-io": "2.15.1",
+        "org.slf4j:slf4j-api": "2.0.6",
+        "org.springframework:spring-core": "5.3.28",
+        "org.junit.jupiter:junit-jupiter": "5.8.2",
+        "org.junit.jupiter:junit-jupiter-params": "5.8.2",
+    }
+    path = "a/src/test/java/A.java"
+    assert found(judged(files, {**files, path: JUNIT_4})) == [("junit-6/junit4-test", "error", 1)]
+
+
+def test_what_the_root_asks_for_itself_is_not_its_projects() -> None:
+    script = "subprojects {\n apply plugin: 'java'\n}\ndependencies {\n api 'g:a:1'\n}\n"
+    assert asked({"build.gradle": script, "a/build.gradle": ""}, "a/build.gradle") == {}
+
+
+def test_objects_in_the_build_offer_libraries() -> None:
+    constants = (
+        'object Deps {\n    private object Versions { const val boot = "3.1.0" }\n'
+        "    object Boot {\n        const val web =\n"
+        '            "org.springframework.boot:spring-boot-starter-web:${Versions.boot}"\n'
+        "    }\n}\n"
+    )
+    files = {"buildSrc/src/main/kotlin/Deps.kt": constants}
+    files["build.gradle.kts"] = "dependencies { implementation(Deps.Boot.web) }\n"
+    assert asked(files, "build.gradle.kts") == {
+        "org.springframework.boot:spring-boot-starter-web": "3.1.0"
+    }
+
+
+@pytest.mark.parametrize("text", ["a = [\n" * 60_000, "{\n" * 120_000 + "a.b = 'x'\n" * 20_000])
+def test_deep_maps_take_no_time(text: str) -> None:
+    started = time.monotonic()
+    read_script(text, Catalog())
+    read_offered(text)
+    assert time.monotonic() - started < 10
