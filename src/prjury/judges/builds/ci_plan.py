@@ -55,7 +55,8 @@ def plan_ci_job(job: CiJob, root: SourceTree, here: Toolchains) -> BuildPlan:
     row = ", ".join(f"{name}: {value}" for name, value in job.row.items())
     notes, selecting = [], {"-e", "-f", "-m", "tox-gh", "tox-gh-actions"}
     selects = any(not selecting.isdisjoint(call.words) for call in job.calls)
-    by_tox = [call.place for step in job.tests for call in step.calls if call.program == "tox"]
+    unset = (one for one in job.tests if {"TOX_ENV", "TOXENV"}.isdisjoint({*job.env, *one.env}))
+    by_tox = [call.place for step in unset for call in step.calls if call.program == "tox"]
     settings = read_tox(root.below(by_tox[0])) if by_tox and not selects else None
     chosen = ""
     if settings and count_interpreters(settings.listed) > 1:

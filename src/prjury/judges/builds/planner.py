@@ -118,7 +118,11 @@ class BuildPlanner(Struct, frozen=True):
             names = join_names([plan.label for plan in untested], _MOST_NAMED)
             notes.append(f"not built, since no step of its CI that can run here builds it: {names}")
         if ci.others:
-            names = join_names([*dict.fromkeys(job.job for job in ci.others)], _MOST_NAMED)
+            own = {job.job for job in ci.jobs}
+            labels = (
+                f"{one.job} of {one.path}" if one.job in own else one.job for one in ci.others
+            )
+            names = join_names([*dict.fromkeys(labels)], _MOST_NAMED)
             notes.append(f"its CI also tests in other jobs, which are not run here: {names}")
         ran = {place for job in ci.jobs for _, place in job.places}
         skipped = {plan.directory for plan in untested if plan.directory}
@@ -207,10 +211,13 @@ def _list_plans_not_in_ci(
 ) -> list[BuildPlan]:
     kinds = {kind for job in (*ci.jobs, *ci.others) for kind in (*job.kinds, *job.places)}
     within, untested = _list_plans_tested_at(plans, kinds), []
+    settings = root.text(root.has("settings.gradle.kts", "settings.gradle") or "")
+    settings = settings.replace("'", '"').replace("(", " ")
     for plan in plans:
         place = plan.directory
         own_lock = path_in(place, "uv.lock") in root.files
         by_root = plan.system == "uv" and ("python", "") in kinds and not own_lock
+        by_root |= plan.system == "gradle" and f'includeBuild "{place}"' in settings
         if not (by_root or plan in within or ("cmake", place) in kinds):
             untested.append(plan)
     return untested

@@ -108,6 +108,20 @@ class TestLines:
         builds = plans(here, job("run: cmake -B b", "run: ctest --test-dir b"), files)
         assert [plan.system for plan in builds.plans] == ["cmake"]
 
+    @pytest.mark.parametrize("line", ['includeBuild("logic")', "  includeBuild 'logic'", ""])
+    def test_a_build_that_the_one_of_the_root_includes_is_built(
+        self, here: Toolchains, line: str
+    ) -> None:
+        files = {"settings.gradle": line, "logic/settings.gradle": "", "a.java": ""}
+        builds = plans(here, job("run: ./gradlew test"), {**files, "gradlew": ""})
+        assert [plan.directory for plan in builds.plans] == [""]
+        assert builds.skipped == (() if line else ("logic",))
+
+    def test_another_job_of_the_same_name_is_named_by_its_workflow(self, here: Toolchains) -> None:
+        builds = plans(here, job("run: go test ."), GO, more=job("run: go test ./slow"))
+        (note,) = builds.notes
+        assert note.endswith("which are not run here: test of .github/workflows/more.yml")
+
     def test_pip_gets_an_environment(self, here: Toolchains) -> None:
         plan = only(plans(here, job("run: pip install nose", "run: nosetests test"), {"a.txt": ""}))
         assert steps_of(plan) == [
