@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -15,6 +16,7 @@ from prjury.errors import CannotJudgeError, ConfigError
 from prjury.judges.builds.calls import (
     RECIPE_FAMILIES,
     SETUP_ACTIONS,
+    TABLE,
     WORDS,
     Call,
     find_heredoc,
@@ -107,7 +109,7 @@ class StepReader:
                 self._read_commands(step, step.run)
             elif step.uses.startswith("./"):
                 self._read_local_action(step)
-            else:
+            elif step.uses:
                 self._read_action(step)
 
     def _read_local_action(self, step: WorkflowStep) -> None:
@@ -151,7 +153,8 @@ class StepReader:
         elif step.action.startswith("docker://") or has_part(step.action, WORDS["service_actions"]):
             self._leave(step.uses, "services are not started here", "services")
         elif command := _find_action_command(step):
-            self._read_commands(step, command)
+            place = inputs.get("working-directory", ".")
+            self._read_commands(replace(step, directory=place), command)
         elif not tool and not has_part(step.action, WORDS["harmless_actions"]):
             texts = (text for name, text in inputs.items() if name in WORDS["script_inputs"])
             self._leave(next(texts, step.uses), f"{step.action} is not run here", "other")
@@ -208,9 +211,8 @@ class StepReader:
         plain_calls = read_calls(_expand_variables(part, {**self.context.values["env"], **env}))
         calls = tuple(resolve_call_purpose(call, self.root, directory) for call in plain_calls)
         paths = [path_in(path_in(directory, call.place), call.words[0]) for call in plain_calls]
-        foreign = any(
-            f"./{path.removeprefix('./')}".startswith(tuple(self._others)) for path in paths
-        )
+        others = tuple(self._others)
+        foreign = any(f"./{path.removeprefix('./')}".startswith(others) for path in paths)
         purpose = "other" if foreign or part.endswith("&") else find_purpose(calls)
         if purpose == "lint":
             self.linters.append(_show_first_line(part))
@@ -297,9 +299,8 @@ def _find_action_command(step: WorkflowStep) -> str:
         return f"./gradlew {inputs['arguments']}"
     if step.action in WORDS["running_actions"]:
         return next((inputs[name] for name in WORDS["script_inputs"] if name in inputs), "")
-    if step.action == "actions-rs/cargo":
-        return f"cargo {inputs.get('command', '')} {inputs.get('args', '')}".strip()
-    return ""
+    line = str(TABLE["running_actions"].get(step.action, ""))
+    return line.format_map(defaultdict(str, inputs)).strip()
 
 
 def _would_test(script: str) -> bool:

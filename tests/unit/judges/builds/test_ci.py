@@ -670,6 +670,20 @@ class TestSteps:
         ci = read(here, ci=job(*steps, more=defaults))
         assert [one.directory for one in ci.steps] == ["core", "extra"]
 
+    def test_an_action_installs_where_its_input_says_or_at_the_root(self, here: Toolchains) -> None:
+        bundle = "{uses: ruby/setup-ruby@v1, with: {bundler-cache: true, working-directory: gem}}"
+        defaults = "    defaults: {run: {working-directory: core}}\n"
+        packages = "{uses: ramsey/composer-install@v4, with: {composer-options: --no-dev}}"
+        steps = (bundle, packages, "uses: bahmutov/npm-install@v1", "run: rspec", 'run: ""')
+        ci = read(here, ci=job(*steps, more=defaults))
+        assert [(one.script, one.directory) for one in ci.steps] == [
+            ("bundle install", "gem"),
+            ("composer install --no-dev", ""),
+            ("npm ci", ""),
+            ("rspec", "core"),
+        ]
+        assert ci.left_out == ()
+
     def test_a_checkout_into_a_directory_is_the_tree(self, here: Toolchains) -> None:
         checkout = "{uses: actions/checkout@v4, with: {path: 'src/${{ github.repository }}'}}"
         tests = "{run: go test ./..., working-directory: 'src/${{ github.repository }}/sub'}"
