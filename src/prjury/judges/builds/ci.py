@@ -144,7 +144,7 @@ class _Rank(msgspec.Struct, frozen=True, order=True):
 class _WorkflowCall(msgspec.Struct, frozen=True):
     workflow: Workflow
     events: frozenset[str]
-    inputs: Mapping[str, str] = {}
+    inputs: Mapping[str, Any] = {}
     caller: str = ""
 
     def make_context(
@@ -195,8 +195,9 @@ class _LoadedWorkflows:
                 self.external += [] if job.uses.startswith("./") else [job.uses]
                 continue
             trigger = workflow.triggers.get("workflow_call")
-            inputs = dict(trigger.inputs) if trigger else {}
-            inputs |= {key: context.fill(text) or "" for key, text in job.inputs.items()}
+            inputs: dict[str, Any] = dict(trigger.inputs) if trigger else {}
+            for key, text in job.inputs.items():  # what another job decides may be true
+                inputs[key] = context.fill(text) or (UNKNOWN if "needs." in text else "")
             yield from self._rank_jobs(_WorkflowCall(workflow, called.events, inputs, f"{name} / "))
 
     def _choose_tested_row_or_note_left_out(

@@ -299,6 +299,13 @@ class TestFollowing:
         text = "runs: {using: composite, steps: [{uses: ./a}, {run: pytest, shell: bash}]}"
         assert scripts(read(here, {"a/action.yml": text}, ci=job("uses: ./a")))
 
+    def test_an_input_that_another_job_decides_leaves_no_job_out(self, here: Toolchains) -> None:
+        caller = f"{HEAD}jobs:\n  all:\n    uses: ./.github/workflows/tests.yml\n"
+        caller += "    with: {tests: \"${{ needs.changes.outputs.src == 'true' }}\"}\n"
+        called = "on: {workflow_call: {inputs: {tests: {type: boolean}}}}\njobs:\n  run:\n"
+        called += "    if: inputs.tests\n    runs-on: ubuntu-latest\n    steps: [{run: pytest}]\n"
+        assert read(here, ci=caller, tests=called).job == "all / run"
+
     def test_a_workflow_of_another_repository_is_named(self, here: Toolchains) -> None:
         caller = f"{HEAD}jobs:\n  all: {{uses: o/r/.github/workflows/t.yml@v1}}\n"
         ci = read_all(here, ci=caller)
