@@ -218,7 +218,7 @@ class _LoadedWorkflows:
                 if one.tests and (by_push or not rank.not_on_pull_requests):
                     tested.append((rank, one))
         if tested:
-            best_rank, best = min(tested, key=lambda pair: pair[0])
+            best_rank, best = min(tested, key=lambda pair: (pair[0], -len(pair[1].tests)))
             more = {
                 ", ".join(f"{name}: {value}" for name, value in one.row.items()): None
                 for rank, one in tested
@@ -255,6 +255,7 @@ class _MatrixRow(msgspec.Struct, frozen=True, dict=True):
     def rank(self, job: CiJob) -> _Rank:
         title = self.job.title.partition("${{")[0]
         names = f"{self.name} {title} {job.path.rpartition('/')[2]}"
+        aside = WORDS["aside"] - ({"integration"} if "unit" in split_name(title) else set())
         words = [str(value) for value in (*job.versions.values(), *self.values.values())]
         unusual = any(has_part(word, WORDS["unusual"]) for word in words)
         tools = [(key.removesuffix("-version"), str(text)) for key, text in self.values.items()]
@@ -266,7 +267,7 @@ class _MatrixRow(msgspec.Struct, frozen=True, dict=True):
         texts += [*self.values, *job.env.values(), *(step.script for step in job.steps)]
         return _Rank(
             not_on_pull_requests=not self.called.events & {"pull_request", "merge_group"},
-            aside=has_part(names, WORDS["aside"]),
+            aside=has_part(names, aside),
             other_machine=has_part(f"{job.machine} {self.name}-", WORDS["other_machines"]),
             lacks=services + sum(map(bool, others)),
             needs_artifacts=job.needs_artifacts,
@@ -321,7 +322,7 @@ def measure_feature_breadth(calls: Iterable[Call]) -> float:
     breadth = 0.0
     for words in (call.words for call in calls if call.family):
         before = words[: words.index("--")] if "--" in words else words
-        if "--all-features" in before:
+        if "--all-features" in before and {"-p", "--package"}.isdisjoint(before):
             return math.inf
         for word, after in pairwise([*before, ""]):
             name, sign, text = word.partition("=")

@@ -224,6 +224,35 @@ class TestJob:
                   ci=job("run: make", tests, more=matrix))  # fmt: skip
         assert (ci.job, ci.row) == ("test", {"build": "stable"})
 
+    def test_of_equal_rows_the_one_with_most_tests_is_taken(self, here: Toolchains) -> None:
+        matrix = "    strategy: {matrix: {tool: [a, b]}}\n"
+        more = "{run: go test ./tools, if: matrix.tool == 'b'}"
+        assert read(here, ci=job("run: go test .", more, more=matrix)).row == {"tool": "b"}
+
+    @pytest.mark.parametrize(
+        ("title", "first"),
+        [("unit and integration tests", "a"), ("Integration tests", "b")],
+    )
+    def test_units_and_integration_in_one_job_are_the_tests(
+        self, here: Toolchains, title: str, first: str
+    ) -> None:
+        named = job("run: jest", more=f"    name: {title}\n")
+        ci = read(here, a=named, b=job("run: jest --built", name="build"))
+        assert ci.path == f".github/workflows/{first}.yml"
+
+    @pytest.mark.parametrize("aside", ["failpoint", "robustness"])
+    def test_provoked_failures_are_no_main_tests(self, here: Toolchains, aside: str) -> None:
+        provoked = job("run: go test ./tests", name=aside)
+        ci = read(here, a=provoked, unit=job("run: go test ."))
+        assert ci.path == ".github/workflows/unit.yml"
+
+    def test_all_features_of_one_package_are_less_than_the_workspace(
+        self, here: Toolchains
+    ) -> None:
+        one = job("run: cargo test --all-features -p log", name="features")
+        ci = read(here, a=one, b=job("run: cargo test --workspace"))
+        assert ci.job == "test"
+
     def test_a_version_that_is_in_a_file(self, here: Toolchains) -> None:
         setup = "{uses: actions/setup-java@v5, with: {java-version-file: ./ci/.java-version}}"
         ci = read(here, ci=job(setup, "run: ./gradlew build"))
