@@ -186,8 +186,9 @@ def _select_safe_options(words: Sequence[str], table: Options) -> list[str]:
     if "hack" in words and each and not names & {"--exclude-features", "--skip"}:
         options["--all-features",] = None
     before = words[: words.index("--")] if "--" in words else words
+    own = {"--profile"} if "nextest" in words else set[str]()  # of its own settings
     for word, after in pairwise([*before, ""]):
-        names = {word.partition("=")[0], word[:2]}
+        names = {word.partition("=")[0], word[:2]} - own
         pair = (word, after) if word in table.valued else (word,)
         if names & (table.flags | table.valued) and all(pair) and _is_safe("".join(pair), table):
             options[pair] = None
@@ -329,8 +330,8 @@ def _add_report_options(script: str, step: CiStep, number: int, root: SourceTree
             place, added = len(words), [*sign, options] if alone else []
         elif adapter.after in call.words[1:]:
             place += call.words.index(adapter.after)
-        if words[place - 1].endswith((";", ")")):
-            added = []  # the command ends there
+        if words[place - 1].endswith((";", ")")) or words[place : place + 1] == ["task"]:
+            added = []  # the command ends there, or Deno runs a task of any name
         name = f"{number}-{count}" if count > 1 else str(number)
         words[place:place] = [word.format(step=name) for word in added]
         at += len(call.words) + len(added)

@@ -143,8 +143,9 @@ class TestLines:
             (("run: tox -e py311",), "py310, py311", ""),
             (("run: pip install tox-gh", "run: tox"), "py310, py311", ""),
             (("run: tox",), "py, lint", ""),
+            (("{run: tox, env: {TOX_ENV: py3.11}}",), "py310, py311", ""),
         ],
-        ids=["of several", "as a module", "named", "by a plugin", "of one"],
+        ids=["of several", "as a module", "named", "by a plugin", "of one", "by a variable"],
     )
     def test_of_several_interpreters_tox_takes_the_one_that_is_here(
         self, here: Toolchains, steps: tuple[str, ...], listed: str, run: str
@@ -341,6 +342,13 @@ class TestAdapters:
             only(plans(here, job(*(f"run: {one}" for one in lines)), GO)).steps[-1].all_ran == code
         )
 
+    def test_a_task_of_deno_is_told_no_options_before_its_name(self, here: Toolchains) -> None:
+        lines = ("deno task test:unsafe", "deno test shop")
+        plan = only(plans(here, job(*(f"run: {line}" for line in lines)), {"deno.json": "{}"}))
+        task, test = steps_of(plan)
+        assert task == lines[0]
+        assert test.startswith("deno test --junit-path=")
+
 
 class TestOptions:
     def test_other_tests_of_the_same_tool_are_named(self, here: Toolchains) -> None:
@@ -373,7 +381,7 @@ class TestOptions:
             (("cargo hack test --each-feature --exclude-features fast",), ""),
             (("cargo hack --workspace test",), ""),
             (("cargo llvm-cov --all-features --lcov --output-path x",), "--all-features "),
-            (("cargo nextest run --locked --profile ci",), "--locked --profile ci "),
+            (("cargo nextest run --locked --profile ci",), "--locked "),
         ],
     )
     def test_features_of_cargo_are_those_of_which_the_ci_tests_most_at_once(
