@@ -153,13 +153,7 @@ def name_program(word: str) -> str:
         name = name.removesuffix(suffix)
     if name.rstrip("0123456789.t") in {"python", "pypy"}:
         return "python"
-    return _ALIASES.get(name, name)
-
-
-_ALIASES = {
-    "cross": "cargo", "mvnw": "mvn", "mvnd": "mvn", "gradlew": "gradle", "pip3": "pip",
-    "py": "python", "coverage3": "coverage",
-}  # fmt: skip
+    return str(TABLE["aliases"].get(name, name))
 
 
 #: Options by which managers run the scripts of other packages.
@@ -197,7 +191,7 @@ def _unwrap_and_find_place(words: list[str]) -> tuple[list[str], str]:
         below, plain = _extract_working_directory(words)
         if program == "python" and "-m" in words[1:-1]:
             words = words[words.index("-m") + 1 :]
-        elif program in {*WORDS["managers"], *_OF_SCRIPTS} and (at := _find_runner_index(plain)):
+        elif program in WORDS["managers"] | WORDS["by_file"] and (at := _find_runner_index(plain)):
             words = [plain[at].removesuffix(".js"), *plain[at + 1 :]]
             place = posixpath.join(place, below)
         elif program == "go" and (inner := _find_go_runner(plain[1:])):
@@ -209,10 +203,6 @@ def _unwrap_and_find_place(words: list[str]) -> tuple[list[str], str]:
         else:
             break
     return words, place
-
-
-#: Interpreters that start runners by their files.
-_OF_SCRIPTS = frozenset({"node", "php", "ruby"})
 
 
 #: Words by which CMake does something else than configuring.
@@ -261,7 +251,7 @@ def _find_runner_index(words: Sequence[str]) -> int:
     for at, word in enumerate(words[1:], 1):
         if word.rpartition("/")[2].removesuffix(".js").lstrip("_") in _RUNNERS:
             return at
-        by_file = words[0] in _OF_SCRIPTS
+        by_file = words[0] in WORDS["by_file"]
         passed_over = word[:1] == "-" or "=" in word if by_file else word in {"exec", "dlx", "x"}
         if not passed_over:
             return 0
@@ -291,7 +281,8 @@ def _find_wrapped_command(program: str, words: list[str]) -> list[str]:
             return []
         elif program in WORDS["task_runners"] and word not in _RUNNERS:  # or ENVIRONMENT:SCRIPT
             script = [word.rpartition(":")[2], *words[at + 1 :]]
-            return [program, word] if is_test_name(word) else script
+            beside = not WORDS["beside"].isdisjoint(split_name(word))
+            return [program, word] if beside or is_test_name(word) else script
         elif program == "coverage" and "-m" not in words[:at]:
             return ["python", *words[at:]]
         else:

@@ -258,10 +258,6 @@ def remove_recipe_steps(job: CiJob, recipes: Collection[Place], unmet_need: str)
     return replace(job, steps=tuple(steps if tests else ()), left_out=tuple(left_out))
 
 
-#: Options by which a script chooses how its tests are printed.
-_PRINTING = {"--reporter", "--reporters", "-R", "--json", "--silent", "--verbose"}
-
-
 class Adapter(Struct, frozen=True):
     """Options, behind a word, and variables by which a runner names tests and writes a report."""
 
@@ -323,7 +319,9 @@ def _add_report_options(script: str, step: CiStep, number: int, root: SourceTree
         place, added = at + 1, [options] if options else []
         if options and call.program in WORDS["managers"] and call.words[:2] != ("bun", "test"):
             last, _ = find_last_call(read_script(call, root))
-            printed = last and any(word.partition("=")[0] in _PRINTING for word in last.words)
+            printed = last and any(
+                word.partition("=")[0] in WORDS["printing"] for word in last.words
+            )
             reached = last and last.runner == call.runner and not printed
             alone = reached and len(step.calls) == 1 and not set("|;)") & set(script)
             sign = ["--"] if call.program == "npm" and "--" not in call.words else []

@@ -138,11 +138,8 @@ class BuildPlanner(Struct, frozen=True):
         all_plans: Sequence[BuildPlan],
     ) -> Iterator[BuildPlan]:
         fitting = _list_plans_tested_at(all_plans, job.places)
-        recipes = {
-            (plan.system, plan.directory)
-            for plan in fitting
-            if plan.system in RECIPE_FIRST and plan.tests
-        } & job.places
+        testing = [plan for plan in fitting if plan.system in RECIPE_FIRST and plan.tests]
+        recipes = {(plan.system, plan.directory) for plan in testing} & job.places
         lacking = [name for name in job.lacks if not any(name in plan.text for plan in fitting)]
         absent = "services" if job.services else "what another job has made" * job.needs_artifacts
         needs = absent or "".join(f"`{name}`, which is not here" for name in lacking[:1])

@@ -75,6 +75,7 @@ COMMANDS = {
         mise r test | mise exec -- pytest | devbox run test | nix develop -c make test
         nix develop --command cargo test | nix-shell --run 'make test' | bazel test //...
         pants test :: | buck2 test //... | php vendor/bin/phpunit | composer run test
+        composer exec phpunit -- --exclude-group Elastica
         php artisan test | bin/rails test | bundle exec rails test | rake | melos run test
         mix test
         sbt test | sbt +test | sbt "+test" | ./mill __.test | scala-cli test .
@@ -106,6 +107,7 @@ COMMANDS = {
         cp run-test away | ./ci/setup-test.sh | # pytest
     """,
     "lint": """
+        hatch run types:check | bunx editorconfig-checker -format github-actions
         hatch run docs:build | tsc --noEmit | npm run test:types | npm run lint
         tox -e mypy,docs
     """,
