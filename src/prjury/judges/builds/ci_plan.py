@@ -319,9 +319,7 @@ def _add_report_options(script: str, step: CiStep, number: int, root: SourceTree
         place, added = at + 1, [options] if options else []
         if options and call.program in WORDS["managers"] and call.words[:2] != ("bun", "test"):
             last, _ = find_last_call(read_script(call, root))
-            printed = last and any(
-                word.partition("=")[0] in WORDS["printing"] for word in last.words
-            )
+            printed = last and any(one.partition("=")[0] in WORDS["printing"] for one in last.words)
             reached = last and last.runner == call.runner and not printed
             alone = reached and len(step.calls) == 1 and not set("|;)") & set(script)
             sign = ["--"] if call.program == "npm" and "--" not in call.words else []

@@ -139,7 +139,9 @@ class BuildPlanner(Struct, frozen=True):
     ) -> Iterator[BuildPlan]:
         fitting = _list_plans_tested_at(all_plans, job.places)
         testing = [plan for plan in fitting if plan.system in RECIPE_FIRST and plan.tests]
-        recipes = {(plan.system, plan.directory) for plan in testing} & job.places
+        # what a program of the project tests is told by that program, not by the recipe
+        direct = {(one.family or "cmake", one.place) for one in job.calls if one.runner != "script"}
+        recipes = {(plan.system, plan.directory) for plan in testing} & job.places & direct
         lacking = [name for name in job.lacks if not any(name in plan.text for plan in fitting)]
         absent = "services" if job.services else "what another job has made" * job.needs_artifacts
         needs = absent or "".join(f"`{name}`, which is not here" for name in lacking[:1])

@@ -513,6 +513,14 @@ class TestOptions:
         assert (last.directory, last.steps[-1].text) == ("", "python -m pytest")
         assert "cargo" not in last.text
 
+    def test_a_workspace_that_only_a_program_of_it_tests_has_no_recipe(
+        self, here: Toolchains
+    ) -> None:
+        files = {"Cargo.toml": '[package]\nname = "a"\n', "src/lib.rs": ""}
+        lines = ["cargo --version", "cargo xtask run-tests sqlite"]
+        builds = plans(here, job(*(f"run: {line}" for line in lines)), files)
+        assert steps_of(only(builds)) == lines
+
     @pytest.mark.parametrize(
         ("line", "last"),
         [
