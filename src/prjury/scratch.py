@@ -50,7 +50,7 @@ class _Scratches:
                 raise CannotJudgeError("the run was interrupted", reason="interrupted")
             sweep(tempfile.gettempdir())
             place = Path(tempfile.mkdtemp(prefix=prefix))
-            self._places[place] = _lock_directory(place)
+            self._places[place] = _open_and_lock_directory(place)
             return place, self._places[place]
 
     def forget(self, place: Path) -> None:
@@ -168,12 +168,12 @@ def _remove_if_abandoned(entry: os.DirEntry[str]) -> None:
     status = entry.stat(follow_symlinks=False)
     mine = stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid()
     if mine and time.time() - status.st_ctime > _NEW:
-        lock = _lock_directory(Path(entry.path))
+        lock = _open_and_lock_directory(Path(entry.path))
         remove_in_background(Path(entry.path), lock)
         os.close(lock)
 
 
-def _lock_directory(place: Path) -> int:
+def _open_and_lock_directory(place: Path) -> int:
     """Open a directory, and lock it as long as this process lives; OSError if another one has."""
     descriptor = os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from fakes.github import running
-from prjury.cli.init import Situation, render_files
+from prjury.cli.init import Situation, render_workflows_and_policy
 from runner.git_server import serving
 from runner.life import Bill, Life
 from runner.shop import BROKEN, GREEN, REPAIRED, Shop
@@ -276,7 +276,7 @@ def test_checks_that_are_read_hold_neither_the_running_job_nor_its_report(
     """GitHub lists both on the head, the report of the run before as well."""
     shop = life.shop
     file = life.workflows / "prjury.yml"
-    written = render_files(Situation(), from_checks=True)
+    written = render_workflows_and_policy(Situation(), from_checks=True)
     file.write_text(written[".github/workflows/prjury.yml"])
     shop.move_base({".github/prjury.yml": CHECKS})
     opened = shop.push(GREEN, "opened", force=True)

@@ -35,13 +35,13 @@ def main(
 ) -> int:
     log = Log(stream)
     with log.commands_stopped():
-        code, complaint = _run_guarded(environ, log, dependencies)
+        code, complaint = _read_inputs_and_run_job(environ, log, dependencies)
     if complaint:
         log.error(complaint)
     return int(code)
 
 
-def _run_guarded(
+def _read_inputs_and_run_job(
     environ: Mapping[str, str], log: Log, dependencies: Dependencies | None
 ) -> JobResult:
     """The outermost handler: every way to fail ends in one line and a documented exit code."""
@@ -49,14 +49,14 @@ def _run_guarded(
         log.redact = Redactor(secrets_in(environ))
         inputs = read_inputs(environ)
         parts = dependencies or wire(environ, log.stream, log.redact)
-        return _run_job(inputs, Job(inputs, environ, log, parts, JobDirectories.of(environ)))
+        return _try_mode(inputs, Job(inputs, environ, log, parts, JobDirectories.of(environ)))
     except PrJuryError as error:
         return JobResult(error.exit_code, str(error))
     except KeyboardInterrupt:
         return JobResult(ExitCode.INTERRUPTED, "Interrupted; nothing was published.")
 
 
-def _run_job(inputs: Inputs, job: Job) -> JobResult:
+def _try_mode(inputs: Inputs, job: Job) -> JobResult:
     try:
         module, _, function = _MODES[inputs.mode].partition(":")
         mode: Callable[[Job], JobResult] = getattr(import_module(module), function)

@@ -135,20 +135,20 @@ class Replies:
     def carry_out(self, command: CommentCommand | str) -> CommandReply:
         if isinstance(command, str):
             words = CommandReply(command)
-            return words if command else self._list_commands("This is not a command")
+            return words if command else self._reply_with_commands("This is not a command")
         handlers: Mapping[CommandName, Callable[[CommentCommand], CommandReply]] = {
-            "help": lambda _command: self._list_commands("Commands"),
+            "help": lambda _command: self._reply_with_commands("Commands"),
             "review": lambda _command: self._review(),
             "fix": lambda _command: self._request_fix(),
             "override": lambda _command: self._override_and_rerun(),
             "dismiss": self._dismiss_finding_and_rerun,
-            "backport": self._open_backports,
+            "backport": self._open_backport_pull,
         }
         if command.name not in {"help", "backport"} and self.pull.closed:
             raise DeclinedError("The pull request is closed.")
         return handlers[command.name](command)
 
-    def _list_commands(self, title: str) -> CommandReply:
+    def _reply_with_commands(self, title: str) -> CommandReply:
         lines = "\n".join(f"* `{words}`: {does}" for words, does in COMMANDS.values())
         about = (
             "The first line of a new comment is the command, exactly as it stands here; a reason "
@@ -250,21 +250,21 @@ class Replies:
             raise DeclinedError(f"There is no finding with the number {number}; {range_text}.")
         return groups[number - 1]
 
-    def _refuse_undismissible(self, number: int, group: tuple[str, ...]) -> None:
+    def _refuse_undismissible(self, number: int, fingerprints: tuple[str, ...]) -> None:
         if self._report is None:
             raise DeclinedError(
                 "The report of that run is not there any more. `/prjury review` makes a new one."
             )
         for finding in findings(verdict_from_report(self._report)):
             ballot = finding.voice.ballot
-            is_meant = finding.check.fingerprint in group
+            is_meant = finding.check.fingerprint in fingerprints
             if is_meant and not is_dismissible(ballot.judge, ballot.type):
                 raise DeclinedError(
                     f"Finding {number} is of {inline_code(ballot.judge)}, which has proved it; it "
                     "cannot be dismissed. `/prjury override REASON` opens the gate all the same."
                 )
 
-    def _open_backports(self, command: CommentCommand) -> CommandReply:
+    def _open_backport_pull(self, command: CommentCommand) -> CommandReply:
         if not self.pull.merged:
             raise DeclinedError("Backports are opened once the pull request is merged.")
         event = replace(self.event, kind=EventKind.PULL_REQUEST_TARGET, pull=self.pull)

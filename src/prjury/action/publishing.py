@@ -148,9 +148,9 @@ class Publication:
     def _publish_everywhere(self, report: Report) -> None:
         options = report.policy.resolved.get("publish", {})
         outputs = dict.fromkeys(OUTPUTS, "")
-        self._write_files_and_summary(report, options, outputs)
+        self._write_files_logs_and_summary(report, options, outputs)
         if posts := self._make_factory():
-            self._post_to_github(posts, report, options, outputs)
+            self._post_and_fill_outputs(posts, report, options, outputs)
         self._note_missing_permissions()
         with self.collect_errors():
             notes, summary = self.complaints + self.notes, self.job.places.summary
@@ -162,7 +162,7 @@ class Publication:
                 own = {name: it for name, it in outputs.items() if it or name == "comment-url"}
                 append_outputs(file, {**outputs_of(report), **own})
 
-    def _write_files_and_summary(
+    def _write_files_logs_and_summary(
         self, report: Report, options: Mapping[str, Any], outputs: dict[str, str]
     ) -> None:
         renderer, places = self.job.dependencies.renderer, self.job.places
@@ -185,7 +185,7 @@ class Publication:
             if places.summary and options.get("summary", True):
                 add_markdown(places.summary, renderer.summary(report))
 
-    def _post_to_github(
+    def _post_and_fill_outputs(
         self,
         posts: PublisherFactory,
         report: Report,
@@ -194,7 +194,7 @@ class Publication:
     ) -> None:
         with self._catch_publish_errors("comment"):
             if self.job.inputs.mode == "review":  # the others have just asked for the head
-                posts.refuse_old_head()
+                posts.refuse_moved_or_closed_pull()
             for publisher in posts.make_pull_publishers(options):
                 with self._catch_publish_errors(publisher.name):
                     address = publisher.publish(report) or ""

@@ -21,8 +21,8 @@ from prjury.app.builds import make_junit_evidence, parse_junit_input
 from prjury.app.evidence import (
     NoEvidence,
     StageEvidence,
+    dump_capped_evidence,
     evidence_from_text,
-    evidence_to_text,
     opinions_from_text,
     read_artifact_file,
     sha256,
@@ -47,7 +47,7 @@ def review(job: Job) -> JobResult:
     if event.of_pull_request and event.action == "closed":
         return job.end_idle(f"Nothing to review: #{event.number} is closed.", is_open=True)
     job.dependencies.connect(event, job.inputs).close()  # fails early for a wrong token
-    refuse_shared_head(event, job)
+    refuse_head_shared_with_fork(event, job)
     with Publication(job, event) as publication:
         dismissals = publication.earlier.dismissals
         commands, votes = publication.read_standing_commands(), publication.read_queued_votes()
@@ -108,7 +108,7 @@ def collect_evidence(job: Job) -> JobResult:
                 return job.end_idle(nothing.what)
             sides = (event.repo, pull.number, run.head_sha, pull.base.ref or "")
             outcome = NoEvidence(nothing.what, *sides)
-    write_atomically(job.places.make_directory_and_path(EVIDENCE), evidence_to_text(outcome))
+    write_atomically(job.places.make_directory_and_path(EVIDENCE), dump_capped_evidence(outcome))
     return JobResult(ExitCode.OPEN)
 
 
@@ -244,7 +244,7 @@ def _refresh_title_and_base(event: Event, job: Job) -> PullFacts:
     return structs.replace(event.pull, title=pull.title, body=pull.body, base=pull.base)
 
 
-def refuse_shared_head(event: Event, job: Job) -> None:
+def refuse_head_shared_with_fork(event: Event, job: Job) -> None:
     """The job is the check of a commit, so that commit must be the head of one pull request alone.
 
     A branch of this repository may well go to two others at once: its pushers can do worse,

@@ -174,27 +174,27 @@ class SecurityAudit(AgentJudge[JudgmentContext]):
 
     def judge(self, context: JudgmentContext, /) -> Judgment:
         """Return the agent's findings, compared with the workspace as it was before."""
-        judgment = _lower_unfounded_pass(super().judge(context), self.checks)
+        judgment = _lower_contradicted_pass(super().judge(context), self.checks)
         if context.workspace is None or judgment.status is Status.ERROR:
             return judgment
-        return _downgrade_unplaced(judgment, context.workspace)
+        return _downgrade_unfounded_findings(judgment, context.workspace)
 
 
-def _lower_unfounded_pass(judgment: Judgment, names: Iterable[str]) -> Judgment:
+def _lower_contradicted_pass(judgment: Judgment, required_checks: Iterable[str]) -> Judgment:
     """Lower a PASS whose findings say less, or that leaves one of these checks out."""
     if judgment.status is not Status.PASS:
         return judgment
     if any(check.severity == "error" for check in judgment.failed_checks):
         return replace(judgment, status=Status.FAIL, score=None)
     seen = {check.name for check in judgment.checks}
-    if missing := [name for name in names if name not in seen]:
+    if missing := [name for name in required_checks if name not in seen]:
         gap = f"the agent says nothing of {', '.join(missing)}"
         checks, metadata = judgment.checks, judgment.metadata
         return Judgment.abstained(gap, "not_checked", checks=checks, metadata=metadata)
     return judgment
 
 
-def _downgrade_unplaced(judgment: Judgment, root: Path) -> Judgment:
+def _downgrade_unfounded_findings(judgment: Judgment, root: Path) -> Judgment:
     """Have what is not in the workspace count as a hint."""
     workspace, checks = Workspace(root.resolve()), list[Check]()
     for check in judgment.checks:

@@ -102,7 +102,7 @@ class _PickMaker(Struct, frozen=True):
             branch=backport.branch,
             branch_sha=tip.sha,
             branch_tree=tip.tree,
-            commits=tuple(self._list_commits(backport, tip.tree)) if clean else (),
+            commits=tuple(self._make_commits(backport, tip.tree)) if clean else (),
             verdict=backport.verdict,
             number=pull.number or 0,
             title=pull.title,
@@ -113,22 +113,22 @@ class _PickMaker(Struct, frozen=True):
             commands=backport.commands,
         )
 
-    def _list_commits(self, backport: Backport, tree: str) -> Iterator[PickedCommit]:
+    def _make_commits(self, backport: Backport, tip_tree: str) -> Iterator[PickedCommit]:
         pull = self.change.pull
         for entry in backport.prerequisites:
-            commit = self._commit(entry.split(" ")[0], tree)
+            commit = self._commit(entry.split(" ")[0], tip_tree)
             yield commit
-            tree = commit.tree
+            tip_tree = commit.tree
         if self.change.config.backport.merge != "rebase" or pull.ahead <= 1:
-            yield self._squash(tree)
+            yield self._make_squashed_commit(tip_tree)
             return
         deadline = Deadline.after(120.0)
-        for sha in self.releases.pick_each(pull.merge_base, pull.head.sha, tree, deadline).made:
-            commit = self._commit(sha, tree)
+        for sha in self.releases.pick_each(pull.merge_base, pull.head.sha, tip_tree, deadline).made:
+            commit = self._commit(sha, tip_tree)
             yield commit
-            tree = commit.tree
+            tip_tree = commit.tree
 
-    def _squash(self, tree: str) -> PickedCommit:
+    def _make_squashed_commit(self, tree: str) -> PickedCommit:
         pull = self.change.pull
         after = self.releases.pick(pull.merge_base, pull.head.sha, tree).tree or tree
         message, author = self.releases.read_commit(pull.head.sha)

@@ -191,7 +191,7 @@ _LARGEST_VERDICT = 8 * 1024 * 1024
 Passed = TypeVar("Passed", StageEvidence, NoEvidence, Opinions)
 
 
-def evidence_to_text(evidence: StageEvidence | NoEvidence) -> str:
+def dump_capped_evidence(evidence: StageEvidence | NoEvidence) -> str:
     """The evidence as JSON. If it is too large, models do without the files beside the change."""
     value = {"schema": EVIDENCE_SCHEMA, **_encode_value(evidence)}
     text = _dump_json(value)
@@ -272,21 +272,21 @@ def _refuse_infinite(digits: str) -> float:
     return number
 
 
-def _encode_value(passed: StageEvidence | NoEvidence | Opinions) -> Json:
+def _encode_value(artifact: StageEvidence | NoEvidence | Opinions) -> Json:
     """Return what passes as JSON; judgments and the policy have forms of their own."""
-    value: Json = {name: getattr(passed, name) for name in passed.__struct_fields__}
-    if isinstance(passed, StageEvidence | Opinions):
+    value: Json = {name: getattr(artifact, name) for name in artifact.__struct_fields__}
+    if isinstance(artifact, StageEvidence | Opinions):
         records = value["records"] = []
-        for place, record in sorted(passed.records.items()):
+        for place, record in sorted(artifact.records.items()):
             form = to_builtins(replace(record, judgment=None))
             if record.judgment:
                 form["judgment"] = judgment_to_json(record.judgment)
             records.append((place, form))
-    if isinstance(passed, StageEvidence):
-        policy = passed.policy
+    if isinstance(artifact, StageEvidence):
+        policy = artifact.policy
         value["policy"] = _PolicyForm(policy.source, policy.hash, policy.resolved)
-    if isinstance(passed, Opinions) and passed.opinion:
-        value["opinion"] = judgment_to_json(passed.opinion)
+    if isinstance(artifact, Opinions) and artifact.opinion:
+        value["opinion"] = judgment_to_json(artifact.opinion)
     plain: Json = to_builtins(value)
     return plain
 

@@ -22,7 +22,7 @@ _WORKFLOW = re.compile(r"\A\.github/workflows/|(\A|/)action\.ya?ml\Z")
 def policy_in_force(
     pull: PullRequest, repository: Repository, own: Path | None, path: str = POLICY_PATH
 ) -> Policy:
-    policy = read_policy_file(own) if own else _read_base_policy(pull, repository, path)
+    policy = read_policy_file(own) if own else _read_base_or_default_policy(pull, repository, path)
     return policy.apply_first_case(bare(pull.base.ref))
 
 
@@ -30,7 +30,7 @@ def read_policy_file(file: Path) -> Policy:
     return parse_policy(read_config_text(file), f"file:{file}", shown_name=str(file))
 
 
-def _read_base_policy(pull: PullRequest, repository: Repository, path: str) -> Policy:
+def _read_base_or_default_policy(pull: PullRequest, repository: Repository, path: str) -> Policy:
     base, shown_name = pull.base.sha, f"{path} of {printable(pull.base.ref)}"
     text = read_text_at(repository, base, path, shown_name)
     if text is None and path != POLICY_PATH:
@@ -56,7 +56,7 @@ def read_text_at(repository: Repository, commit: str, path: str, shown_name: str
     return _decode(content, shown_name)
 
 
-def note_policy_edits(
+def note_setup_edits(
     pull: PullRequest,
     repository: Repository,
     operator_file: Path | None,

@@ -90,7 +90,7 @@ def find_installed() -> Mapping[str, EntryPoint]:
     return {point.name: point for point in entry_points(group="prjury.judges")}
 
 
-def find_judge_factory(name: str, where: str = "") -> JudgeFactory:
+def require_judge_factory(name: str, where: str = "") -> JudgeFactory:
     if name in JUDGES:
         module, _, function = JUDGES[name].partition(":")
         factory: JudgeFactory = getattr(import_module(module), function)
@@ -165,7 +165,7 @@ def seat_judges(
             place = SeatPosition(tier.name, number, entry.name)
             reason = unwanted.reason(tier.name, entry.name)
             if reason is None:
-                factory = find_judge_factory(entry.name, f"tier {tier.name}")
+                factory = require_judge_factory(entry.name, f"tier {tier.name}")
                 judges[place] = judge = cast(place, partial(factory, entry.options), ports)
                 if type_of(judge) in MODEL_BACKED:
                     reason = unwanted.model_backed
@@ -181,7 +181,7 @@ def try_models(config: Config, ports: Ports) -> None:
     """Make every judge that asks models, without asking any."""
     for tier in config.tiers:
         asking = [entry for entry in tier.judges if JUDGES.get(entry.name, "").startswith(ASKING)]
-        seats = [Seat(find_judge_factory(entry.name)(entry.options, ports)) for entry in asking]
+        seats = [Seat(require_judge_factory(entry.name)(entry.options, ports)) for entry in asking]
         if len(seats) == len(tier.judges):
             _refuse_only_lowering(tier, seats)
 

@@ -56,7 +56,7 @@ def _judge_change(change: OpenedChange, environment: RunEnvironment, started: fl
         verdict, earned = steps.earn(change, steps.hold_vote(seating, context, ports.progress))
         tried = branches.judge_after_review(chosen.names, verdict.status, context.deadline, begun)
         opinion = steps.ask_opinion(tried, verdict, ports, context) if request.models else None
-        recovery = steps.attempt_repair(change, seating, verdict, ports, context)
+        recovery = steps.attempt_repair_if_wanted(change, seating, verdict, ports, context)
     return assemble(
         change.pull,
         verdict,

@@ -54,7 +54,7 @@ def list_setup_steps(
     plans: Sequence[BuildPlan], files: frozenset[str], from_ci: Mapping[str, SetupStep] = {}
 ) -> tuple[SetupStep, ...]:
     """The steps that the builds need, each tool once; none where runners have all of it."""
-    steps_by_action = {step.action: step for plan in plans for step in _list_steps(plan, files)}
+    steps_by_action = {step.action: step for plan in plans for step in _list_setups(plan, files)}
     steps_by_action |= from_ci
     for tool in ("tox", "nox"):
         call = re.compile(rf"(?:\w+=\S*\s+)*{tool}(?:\s|$)")
@@ -68,7 +68,7 @@ def list_setup_steps(
     return (checkout, *steps_by_action.values())
 
 
-def _list_steps(plan: BuildPlan, files: frozenset[str]) -> Iterator[SetupStep]:
+def _list_setups(plan: BuildPlan, files: frozenset[str]) -> Iterator[SetupStep]:
     wants = {one.tool: one for one in reversed(plan.wants)}
     if plan.system == "pnpm":
         version = {} if "pnpm" in wants else {"version": "10"}
@@ -147,7 +147,7 @@ def find_main_job(ci: BaseCi | None) -> CiJob | None:
     return ci.jobs[0] if ci and ci.jobs else None
 
 
-def describe_unmet_ci_needs(ci: BaseCi | None) -> tuple[str, ...]:
+def describe_ci_needs_unmet_here(ci: BaseCi | None) -> tuple[str, ...]:
     """The needs of its main job beside the tree and its tools, one clause each."""
     job = find_main_job(ci)
     if job:

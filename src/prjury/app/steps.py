@@ -14,7 +14,7 @@ from prjury.app.composition import list_run_options
 from prjury.app.policy_in_force import (
     answers_commands,
     edits_workflow,
-    note_policy_edits,
+    note_setup_edits,
     policy_in_force,
 )
 from prjury.app.registry import Casting, Seating, Unwanted, seat_as_named
@@ -96,7 +96,7 @@ class OpenedChange(Struct, frozen=True):
     def notes(self) -> tuple[str, ...]:
         request, store = self.request, self.snapshot.store
         work_tree = store.operator.work_tree
-        return note_policy_edits(self.pull, store, request.config, work_tree, request.policy_path)
+        return note_setup_edits(self.pull, store, request.config, work_tree, request.policy_path)
 
     @property
     def answers_commands(self) -> bool:
@@ -267,7 +267,7 @@ def earn(change: OpenedChange, verdict: Verdict) -> tuple[Verdict, tuple[str, ..
     return let_tiers_block(verdict, change.config, record, datetime.now(UTC).date())
 
 
-def attempt_repair(
+def attempt_repair_if_wanted(
     change: OpenedChange,
     seating: Seating,
     verdict: Verdict,

@@ -152,7 +152,7 @@ def main(environ: Mapping[str, str]) -> NoReturn:
     _replace_closed_streams()
     sys.argv += ["--help"] * (len(sys.argv) == 1)
     terminal = Terminal(environ)
-    code = _flush_and_choose_code(_run_guarded(terminal))
+    code = _flush_and_choose_code(_run_reporting_errors(terminal))
     if terminal.journal and terminal.journal.descriptor is not None:
         terminal.journal.record("end", exit=code)
     sys.stderr.flush()
@@ -203,7 +203,7 @@ def _interrupt(_signal: int, _frame: FrameType | None) -> NoReturn:
     raise KeyboardInterrupt
 
 
-def _run_guarded(terminal: Terminal) -> int:  # noqa: PLR0911 - one for each way to end
+def _run_reporting_errors(terminal: Terminal) -> int:  # noqa: PLR0911 - one for each way to end
     """The outermost handler: every way to fail ends in one line and a documented exit code."""
     try:
         code = _run_command_line(terminal)

@@ -37,10 +37,10 @@ def demo(
     started = time.monotonic()
     with ExitStack() as stack:
         place = keep or stack.enter_context(scratch("prjury-demo-"))
-        repository = _make_empty_directory(place) / "shelf.git"
+        repository = _make_or_require_empty_directory(place) / "shelf.git"
         make_repository(repository)
         print("Five pull requests of a small repository, merged, built and judged for real:\n")
-        wrong = [pull for pull in PULLS if not _judge_as_expected(pull, repository, terminal, keep)]
+        wrong = [pull for pull in PULLS if not _judge_and_compare(pull, repository, terminal, keep)]
     print(f"\n{time.monotonic() - started:.1f} s, no network, no token, no key.", end=" ")
     print(f"Reports are in {keep}." if keep else "See the reports: prjury demo --keep DIR")
     print("In your own repository, on a branch: prjury review")
@@ -54,7 +54,7 @@ def demo(
     return ExitCode.OPEN
 
 
-def _make_empty_directory(place: Path) -> Path:
+def _make_or_require_empty_directory(place: Path) -> Path:
     try:
         place.mkdir(parents=True, exist_ok=True)
         occupied = any(place.iterdir())
@@ -67,7 +67,7 @@ def _make_empty_directory(place: Path) -> Path:
     return place
 
 
-def _judge_as_expected(pull: SamplePull, repo: Path, terminal: Terminal, keep: Path | None) -> bool:
+def _judge_and_compare(pull: SamplePull, repo: Path, terminal: Terminal, keep: Path | None) -> bool:
     request = ReviewRequest(SnapshotRequest(repo, pull.number), offline=True)
     report = run(request, terminal.make_environment())
     print(f"#{pull.number} {pull.title}: {pull.shows}")

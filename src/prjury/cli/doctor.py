@@ -51,7 +51,7 @@ def doctor(
         ]
         print(json.dumps({"schema": "prjury/doctor/v1", "findings": entries}, indent=2))
     else:
-        _print_diagnoses(findings, terminal, everything=verbose or terminal.verbose)
+        _print_diagnoses(findings, terminal, show_fine=verbose or terminal.verbose)
     problems = sum(finding.level is Level.PROBLEM for finding in findings)
     if not problems:
         return ExitCode.OPEN
@@ -60,12 +60,10 @@ def doctor(
     return ExitCode.REJECTED
 
 
-def _print_diagnoses(
-    findings: Sequence[Diagnosis], terminal: Terminal, *, everything: bool
-) -> None:
+def _print_diagnoses(findings: Sequence[Diagnosis], terminal: Terminal, *, show_fine: bool) -> None:
     for level in Level:
         for finding in findings:
-            if finding.level is level and (everything or level is not Level.FINE):
+            if finding.level is level and (show_fine or level is not Level.FINE):
                 terminal.print_lines([f"{level}: {finding.sentence}."])
     counts = Counter(finding.level for finding in findings)
     words = [pluralize(counts[level], level.value) for level in (Level.PROBLEM, Level.WARNING)]

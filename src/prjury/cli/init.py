@@ -19,7 +19,7 @@ from prjury.app.request import RunEnvironment
 from prjury.app.setup_steps import (
     GitHubRunner,
     SetupStep,
-    describe_unmet_ci_needs,
+    describe_ci_needs_unmet_here,
     find_main_job,
     list_ci_setup_steps,
     list_setup_steps,
@@ -110,7 +110,7 @@ def init(
             remedy="Pin the action by its full commit id",
         )
     repository = open_repository(repo)
-    root = _require_work_tree(repository)
+    root = _require_writable_work_tree(repository)
     around, runner = RunEnvironment(terminal.environ), GitHubRunner(terminal.environ)
     ci = find_ci(root, around, runner)
     reason = _explain_using_checks(situation, ci)
@@ -119,8 +119,8 @@ def init(
         built = "" if reason else plan_directory(root, around, toolchains=runner)
     except PrJuryError as error:
         built = str(error)
-    steps = () if isinstance(built, str) else _list_steps(root, built, ci)
-    files = render_files(
+    steps = () if isinstance(built, str) else _list_needed_steps(root, built, ci)
+    files = render_workflows_and_policy(
         situation,
         action=action or PLACEHOLDER,
         branches=_name_watched_branches(repository),
@@ -148,12 +148,12 @@ def _explain_using_checks(situation: Situation, ci: BaseCi | None) -> str:
 
 
 def _describe_needs(ci: BaseCi | None) -> str:
-    needs, job = describe_unmet_ci_needs(ci), find_main_job(ci)
+    needs, job = describe_ci_needs_unmet_here(ci), find_main_job(ci)
     who = f"{job.path}, job {job.job}," if job else "the test of pull requests"
     return f"{who} needs {', '.join(needs[:3])}" if needs else ""
 
 
-def render_files(
+def render_workflows_and_policy(
     situation: Situation,
     *,
     action: str = PLACEHOLDER,
@@ -162,7 +162,7 @@ def render_files(
     steps: Sequence[SetupStep] = (),
 ) -> Mapping[str, str]:
     """The workflows that the situation takes, and the policy, by their paths."""
-    environment = _load_templates()
+    environment = _make_template_environment()
     facts = {
         "action": action,
         "branches": branches,
@@ -179,7 +179,7 @@ def render_files(
     }
 
 
-def _load_templates() -> Environment:
+def _make_template_environment() -> Environment:
     environment = Environment(  # noqa: S701 - YAML, in which GitHub's own expressions stand
         "<%",
         "%>",
@@ -212,7 +212,7 @@ def _diff_and_write(terminal: Terminal, root: Path, new: Mapping[str, str], *, f
         write_atomically(root / path, text)
 
 
-def _require_work_tree(repository: OperatorRepository) -> Path:
+def _require_writable_work_tree(repository: OperatorRepository) -> Path:
     root = repository.work_tree
     if root is None:
         raise UsageError(
@@ -251,7 +251,7 @@ def _describe_written_files(
 ) -> Sequence[str]:
     other = _ALONE if situation.forks else _APART
     names = (*other, _COMMENT if situation.no_comments else _CONFLICTS)
-    template = _load_templates().get_template("written.txt.j2")
+    template = _make_template_environment().get_template("written.txt.j2")
     text = template.render(
         written=written,
         superfluous=[f"{WORKFLOWS}/{name}" for name in names if (root / WORKFLOWS / name).exists()],
@@ -262,7 +262,7 @@ def _describe_written_files(
     return text.splitlines()
 
 
-def _list_steps(root: Path, built: DetectedBuilds, ci: BaseCi | None) -> Sequence[SetupStep]:
+def _list_needed_steps(root: Path, built: DetectedBuilds, ci: BaseCi | None) -> Sequence[SetupStep]:
     files = frozenset(entry.path for entry in open_directory(root).files(TREE))
     return list_setup_steps(built.plans, files, list_ci_setup_steps(ci))
 

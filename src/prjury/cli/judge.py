@@ -13,7 +13,7 @@ from typing import Annotated, Any, cast
 import typer
 
 from prjury.agents.command import CommandAgent, RecordedRounds
-from prjury.app.registry import find_installed, find_judge_factory
+from prjury.app.registry import find_installed, require_judge_factory
 from prjury.app.request import RunEnvironment
 from prjury.cli.options import absolute, parse_seconds
 from prjury.cli.output import JudgmentFormat, PlainFormat, Terminal, print_out
@@ -132,7 +132,7 @@ def make_judge(
     others = find_installed()
     if name in KINDS or name not in others:
         return make_named_judge(name, options, ports, terminal.environ, others)
-    return cast("Judge[JudgmentContext]", find_judge_factory(name)(options, ports))
+    return cast("Judge[JudgmentContext]", require_judge_factory(name)(options, ports))
 
 
 def _print_judgment(terminal: Terminal, ballot: Ballot, kind: JudgmentFormat) -> int:

@@ -145,9 +145,9 @@ class UncommittedOptions(Struct, frozen=True):
         return structs.replace(request, target=structs.replace(request.target, uncommitted=name))
 
 
-def make_group(name: str, words: str) -> typer.Typer:
+def make_group(name: str, about: str) -> typer.Typer:
     """Make a command that has commands; alone it shows its help."""
-    group = typer.Typer(name=name, help=words, invoke_without_command=True, rich_markup_mode=None)
+    group = typer.Typer(name=name, help=about, invoke_without_command=True, rich_markup_mode=None)
 
     @group.callback()
     def show_help(context: typer.Context) -> None:

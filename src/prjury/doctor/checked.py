@@ -10,7 +10,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from prjury.app.composition import list_build_options, model_ports
-from prjury.app.registry import ASKING, JUDGES, find_judge_factory, try_models
+from prjury.app.registry import ASKING, JUDGES, require_judge_factory, try_models
 from prjury.errors import ConfigError, did_you_mean
 from prjury.judges.builds.systems.recipes import load_recipe
 from prjury.judges.merged_tree.tree import read_content_options
@@ -50,7 +50,7 @@ def _check_judges(config: Config, root: Path) -> Iterator[Problem]:
     for i, tier in enumerate(config.tiers):
         for j, entry in enumerate(tier.judges):
             path: KeyPath = ("tiers", i, "judges", j)
-            yield from _try(path, partial(find_judge_factory, entry.name))
+            yield from _try(path, partial(require_judge_factory, entry.name))
             path = (*path, entry.name)
             if isinstance(entry.options, PatternsOptions):
                 yield from _check_packs(entry.options, path, root)

@@ -13,7 +13,7 @@ from msgspec import Struct, field
 from prjury.app.builds import find_ci, plan_directory
 from prjury.app.composition import list_build_options
 from prjury.app.request import RunEnvironment
-from prjury.app.setup_steps import GitHubRunner, describe_unmet_ci_needs, find_main_job
+from prjury.app.setup_steps import GitHubRunner, describe_ci_needs_unmet_here, find_main_job
 from prjury.doctor.checked import check_policy, find_unlikely_settings
 from prjury.doctor.workflows import (
     GATE,
@@ -93,7 +93,7 @@ def check_own_policy(root: Path) -> Iterator[Diagnosis]:
         yield fine("", "no policy, the default is in force")
         return
     try:
-        checked = check_policy(_read_text(file, POLICY_PATH), POLICY_PATH, root)
+        checked = check_policy(_read_plain_file(file, POLICY_PATH), POLICY_PATH, root)
     except ConfigError as error:
         yield problem("", join_sentence(error))
         return
@@ -106,7 +106,7 @@ def check_build(root: Path, environ: Mapping[str, str]) -> Iterator[Diagnosis]:
     """Tell whether the build is known and can run here, and what the CI needs besides."""
     environment = RunEnvironment(environ)
     try:
-        policy = check_policy(_read_text(root / POLICY_PATH, POLICY_PATH), POLICY_PATH, root)
+        policy = check_policy(_read_plain_file(root / POLICY_PATH, POLICY_PATH), POLICY_PATH, root)
         if {build.from_ for build in list_build_options(policy.config)} == {"checks"}:
             yield fine("", "the build is taken from the checks of the head")
             return
@@ -124,7 +124,7 @@ def check_build(root: Path, environ: Mapping[str, str]) -> Iterator[Diagnosis]:
     for note in dict.fromkeys([*notes, *planned.notes]):
         yield warning("the build", f"{note}; see `prjury build --plan`")
     ci = find_ci(root, environment, GitHubRunner(environ))
-    if needs := describe_unmet_ci_needs(ci):
+    if needs := describe_ci_needs_unmet_here(ci):
         job = find_main_job(ci)
         yield warning(
             job.path if job else WORKFLOWS,
@@ -142,14 +142,14 @@ def read_workflows(root: Path) -> tuple[list[Workflow], list[Diagnosis]]:
     for file in sorted([*directory.glob("*.yml"), *directory.glob("*.yaml")]):
         shown_name = f"{WORKFLOWS}/{file.name}"
         try:
-            read.append(read_workflow(_read_text(file, shown_name), shown_name))
+            read.append(read_workflow(_read_plain_file(file, shown_name), shown_name))
         except ConfigError as error:
             tell = problem if file.name.startswith(GATE) else unknown
             unread.append(tell("", join_sentence(error)))
     return read, unread
 
 
-def _read_text(file: Path, shown_name: str) -> str:
+def _read_plain_file(file: Path, shown_name: str) -> str:
     if file.is_symlink() or not file.is_file():
         raise ConfigError(f"{shown_name} is not a regular file", remedy="Put the file itself there")
     if file.stat().st_size > LARGEST:
@@ -164,7 +164,7 @@ def _read_text(file: Path, shown_name: str) -> str:
 
 def _is_home(root: Path) -> bool:
     try:
-        return "name: PR Jury" in _read_text(root / "action.yml", "action.yml").splitlines()
+        return "name: PR Jury" in _read_plain_file(root / "action.yml", "action.yml").splitlines()
     except ConfigError:
         return False
 
@@ -225,7 +225,7 @@ def _or_why(call: Callable[[], Answer]) -> Answer | str:
         return join_sentence(error)
 
 
-def check_forks(state: ServerState) -> Iterator[Diagnosis]:
+def check_forks_get_models(state: ServerState) -> Iterator[Diagnosis]:
     facts, setup = state.facts, state.setup
     alone = [gate for gate in setup.gates if gate.on_pull_requests]
     if alone and not setup.of_modes("publish") and facts.forks and not facts.private:
@@ -283,7 +283,7 @@ def check_queue(state: ServerState) -> Iterator[Diagnosis]:
 
 
 CHECKS = {
-    "pull requests from forks are judged with models and comments": check_forks,
+    "pull requests from forks are judged with models and comments": check_forks_get_models,
     "the gate is required": check_required_checks,
     "the merge queue asks PR Jury": check_queue,
 }

@@ -313,7 +313,7 @@ def check_triggers(setup: Setup) -> Iterator[Diagnosis]:
         yield tell(path, f"{what} check never starts and blocks the merge; remove the filter")
 
 
-def check_gate_runs(setup: Setup) -> Iterator[Diagnosis]:
+def check_gate_always_runs(setup: Setup) -> Iterator[Diagnosis]:
     for gate in setup.gates:
         job = gate.job
         text = f"the job `{job.name}`"
@@ -337,7 +337,7 @@ def check_gate_runs(setup: Setup) -> Iterator[Diagnosis]:
             yield problem(use.about, f"{what}the status `{GATE}` never comes; add it")
 
 
-def check_gate_fails(setup: Setup) -> Iterator[Diagnosis]:
+def check_gate_can_fail(setup: Setup) -> Iterator[Diagnosis]:
     for gate in setup.gates:
         name = gate.job.name
         if gate.job.continues or gate.step.continues:
@@ -431,8 +431,8 @@ CHECKS = {
     "a new head waits for its verdict": check_new_head_gate,
     "what starts from the default branch is there": check_on_default_branch,
     "every event that changes the verdict starts a run": check_triggers,
-    "the gate cannot be skipped and does not hang": check_gate_runs,
-    "the gate is closed by the verdict": check_gate_fails,
+    "the gate cannot be skipped and does not hang": check_gate_always_runs,
+    "the gate is closed by the verdict": check_gate_can_fail,
     "the gate has one name, and nobody else has it": check_gate_names,
     "every job has the permissions that it needs": check_permissions,
     "no build has a secret": check_secrets_in_builds,

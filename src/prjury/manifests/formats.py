@@ -14,7 +14,7 @@ from prjury.code.source import MAX_BYTES
 from prjury.manifests.action_pins import read_workflow_pins
 from prjury.manifests.cargo import read_cargo_toml, read_toolchain
 from prjury.manifests.dotnet import read_global_json, read_msbuild
-from prjury.manifests.go import read_go_mod
+from prjury.manifests.go import read_go_mod_or_work
 from prjury.manifests.gradle import (
     read_buildsrc_constants,
     read_catalog_bytes,
@@ -181,8 +181,8 @@ _BY_NAME: Mapping[str, ManifestFormat] = {
     "pnpm-lock.yaml": ManifestFormat("node", read_pnpm_lock, 2, locked=True),
     ".nvmrc": _NODE_VERSION,
     ".node-version": _NODE_VERSION,
-    "go.mod": ManifestFormat("go", read_go_mod, 0, anchor=True),
-    "go.work": ManifestFormat("go", read_go_mod, 1),
+    "go.mod": ManifestFormat("go", read_go_mod_or_work, 0, anchor=True),
+    "go.work": ManifestFormat("go", read_go_mod_or_work, 1),
     "Cargo.toml": ManifestFormat("rust", read_cargo_toml, 0, anchor=True),
     "Cargo.lock": ManifestFormat("rust", _read_by(_ENTRY, "cargo", "="), 1, locked=True),
     "rust-toolchain": _TOOLCHAIN,
@@ -222,7 +222,7 @@ BY_LANGUAGE: Mapping[str, Reader] = {
     "gradle": read_script_bytes,
     "pypi": read_requirements,
     "npm": read_package_json,
-    "gomod": read_go_mod,
+    "gomod": read_go_mod_or_work,
     "cargo": read_cargo_toml,
     "nuget": read_msbuild,
     "workflow": read_workflow_pins,

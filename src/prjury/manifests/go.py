@@ -13,7 +13,7 @@ _WORDS = re.compile(r'"[^"]*"|`[^`]*`|[^\s()"`]+|[()]')
 _DIRECTIVES = frozenset({"require", "replace", "tool", "module", "go", "use", "exclude", "retract"})
 
 
-def read_go_mod(content: bytes) -> Manifest:
+def read_go_mod_or_work(content: bytes) -> Manifest:
     """Read what a ``go.mod`` or ``go.work`` declares; indirect requirements count as locked."""
     required: list[Coordinate] = []
     replaced: dict[str, tuple[str, str | None]] = {}

@@ -83,7 +83,7 @@ class Chain(Struct, frozen=True):
 def _list_managed(declared: DeclaredVersion) -> Iterator[DeclaredVersion]:
     if declared.role not in {Role.PARENT, Role.BOM}:
         return
-    for name, version in find_managed(str(declared), declared.version).items():
+    for name, version in find_bom_versions(str(declared), declared.version).items():
         group, _, artifact = name.partition(":")
         role, level = Role.MANAGED, declared.level + RANKS
         yield replace(
@@ -161,12 +161,12 @@ def make_maven_chain(path: str, shelf: Shelf) -> Chain:
             broken = True
             break
         links.append(Link(following, manifest, len(links), own=True))  # a child has them all
-        following, note = _find_parent(following, manifest, shelf)
+        following, note = _find_parent_path(following, manifest, shelf)
         notes += [note] if note else []
     return Chain(tuple(links), tuple(paths), tuple(notes), broken)
 
 
-def _find_parent(path: str, manifest: Manifest, shelf: Shelf) -> tuple[str | None, str | None]:
+def _find_parent_path(path: str, manifest: Manifest, shelf: Shelf) -> tuple[str | None, str | None]:
     parent = manifest.parent
     if parent is None:
         return None, None
@@ -179,7 +179,7 @@ def _find_parent(path: str, manifest: Manifest, shelf: Shelf) -> tuple[str | Non
     if other and same_group and other.name == parent.artifact:
         return place, None
     # Everything that the parents of Spring Boot imply is what their coordinates say.
-    if parent.group == "org.springframework.boot" or find_managed(str(parent), parent.version):
+    if parent.group == "org.springframework.boot" or find_bom_versions(str(parent), parent.version):
         return None, None
     where = f"{printable(path)}: its parent {printable(str(parent))} is not in the tree"
     return None, where
@@ -216,7 +216,7 @@ def _table() -> _Table:
     return table
 
 
-def find_managed(name: str, version: str | None) -> Mapping[str, str]:
+def find_bom_versions(name: str, version: str | None) -> Mapping[str, str]:
     """Return what a parent or BOM manages: in its minor line, or the last one known before."""
     minor = _line_of(version or "")
     lines = {_line_of(line): versions for line, versions in _table().get(name, {}).items()}

@@ -12,7 +12,7 @@ from msgspec import field
 from prjury.manifests.manifest import Coordinate, Manifest, ManifestError, Role, runtime
 from prjury.manifests.syntax import (
     Mentions,
-    index_json_lines,
+    index_json_pair_lines,
     lines_in,
     load_json,
     strings,
@@ -40,7 +40,7 @@ class PackageJson(Manifest, frozen=True):
 def read_package_json(content: bytes) -> PackageJson:
     text = text_of(content)
     document = load_json(text)
-    seen = index_json_lines(text)
+    seen = index_json_pair_lines(text)
     name, version = word(document.get("name")), word(document.get("version"))
     own = [Coordinate("", name, version, Role.SELF, (), "npm")] if name else []
     pins = (word(table(document, key).get("node")) for key in ("engines", "volta"))

@@ -16,7 +16,7 @@ _CONTINUED = re.compile(r"(?<!\\)(?:\\\\)*\\\r?\Z")
 _INDEX = re.compile(r"\[[^\]]*\]")
 
 
-class ProgramSetting(NamedTuple):
+class SettingName(NamedTuple):
     """A setting: its dotted name, and where its last part begins and ends in the text."""
 
     name: str
@@ -24,13 +24,13 @@ class ProgramSetting(NamedTuple):
     end: int
 
 
-def read_properties(text: str) -> Iterator[ProgramSetting]:
+def list_properties(text: str) -> Iterator[SettingName]:
     continued = False
     start = 0
     for line in text.splitlines(keepends=True):
         match = None if continued else _PROPERTY.match(line)
         if match:
-            yield ProgramSetting(match[1], start + match.start(1), start + match.end(1))
+            yield SettingName(match[1], start + match.start(1), start + match.end(1))
         continued = bool(_CONTINUED.search(line.rstrip("\n")))
         start += len(line)
 
@@ -45,7 +45,7 @@ class _Level:
     names: tuple[str, ...] = field(default=())
 
 
-def read_yaml_settings(text: str) -> Iterator[ProgramSetting]:
+def read_yaml_settings(text: str) -> Iterator[SettingName]:
     """Yield the settings of a YAML file; ManifestError for no YAML, or too deep or too large."""
     import yaml  # noqa: PLC0415 - loaded where there is such a file
 
@@ -72,7 +72,7 @@ def read_yaml_settings(text: str) -> Iterator[ProgramSetting]:
                 top.key = event.value if isinstance(event, yaml.ScalarEvent) else ""
                 start = event.start_mark.index if event.start_mark else 0
                 end = event.end_mark.index if event.end_mark else start
-                yield ProgramSetting(".".join((*top.names, top.key)), start, end)
+                yield SettingName(".".join((*top.names, top.key)), start, end)
     except yaml.YAMLError as error:
         raise ManifestError(f"no YAML: {' '.join(str(error).split())[:200]}") from error
 

@@ -120,7 +120,7 @@ def _list_keys_and_strings(line: str) -> Iterator[str]:
         yield match[1] if match[1] is not None else match[2]
 
 
-def index_json_lines(text: str) -> Mentions:
+def index_json_pair_lines(text: str) -> Mentions:
     """The lines on which each pair of a key and a string stands, as they are written."""
     places: dict[tuple[str, str], list[int]] = defaultdict(list)
     line, place = 1, 0

@@ -68,9 +68,9 @@ Question: TypeAlias = Annotated[str, Meta(pattern=_QUESTION)]
 
 _Section = TypeVar("_Section")
 #: A type expression: a class, a union, an annotated type.
-Form: TypeAlias = Any
+TypeForm: TypeAlias = Any
 #: Read a value of a file as one of these forms.
-Convert: TypeAlias = Callable[[object, Form], Any]
+Convert: TypeAlias = Callable[[object, TypeForm], Any]
 
 
 class MisfitError(ValueError):
@@ -114,7 +114,7 @@ class Words(tuple[str, ...]):
 
     __slots__ = ()
     #: What a list of them holds.
-    FORM: ClassVar[Form] = list[str]
+    FORM: ClassVar[TypeForm] = list[str]
 
     @classmethod
     def read(cls, value: object, convert: Convert) -> Self:
@@ -180,7 +180,7 @@ class NamedEntry:
         return hash(self.name)
 
 
-def convert_section(value: object, form: type[_Section], *, written: bool = True) -> _Section:
+def convert_section(value: object, expected: type[_Section], *, written: bool = True) -> _Section:
     """Read a value in one of the forms of the configuration, or raise msgspec's error."""
     convert = partial(convert_section, written=written)
 
@@ -189,7 +189,7 @@ def convert_section(value: object, form: type[_Section], *, written: bool = True
             return _read_seconds(item, written=written)
         return kind.read(item, convert)
 
-    return msgspec.convert(value, form, dec_hook=read)
+    return msgspec.convert(value, expected, dec_hook=read)
 
 
 def _read_seconds(value: object, *, written: bool) -> Duration:

@@ -20,10 +20,10 @@ from prjury.errors import ConfigError, did_you_mean
 from prjury.policy.fields import (
     SENTENCES,
     Duration,
-    Form,
     MisfitError,
     NamedEntry,
     PolicySection,
+    TypeForm,
     convert_section,
     to_plain,
 )
@@ -108,21 +108,21 @@ def parse_policy(
         raise make_refusal(document, [Problem(error.path, text)]) from error
 
 
-def read_section(document: Document, form: type[_Section]) -> _Section:
+def read_section(document: Document, expected: type[_Section]) -> _Section:
     """The document as a section; an empty one has only defaults."""
     value = {} if document.value is None else document.value
     try:
-        return convert_section(value, form)
+        return convert_section(value, expected)
     except ValidationError as error:
-        raise make_refusal(document, list(find_problems(value, form))) from error
+        raise make_refusal(document, list(find_problems(value, expected))) from error
 
 
-def read_options(values: object, form: type[_Section]) -> _Section:
+def read_options(values: object, expected: type[_Section]) -> _Section:
     """Options that a program hands over, with durations in seconds."""
     try:
-        return convert_section(values, form, written=False)
+        return convert_section(values, expected, written=False)
     except ValidationError as error:
-        problems = find_problems(values, form, written=False)
+        problems = find_problems(values, expected, written=False)
         raise ValueError("; ".join(each.text for each in problems)) from error
 
 
@@ -143,7 +143,7 @@ def json_schema() -> dict[str, Any]:
     )
     for name, section in _list_sections(Config):
         for each in msgspec.structs.fields(section):
-            _add_key_description(components[name]["properties"][each.encode_name], each, components)
+            _complete_key_schema(components[name]["properties"][each.encode_name], each, components)
     build = components["BuildOptions"]
     options = {
         key: {"anyOf": [form, {"type": "null"}], **{word: form[word] for word in _BESIDE}}
@@ -170,7 +170,7 @@ _COVERAGE = "the coverage reports that it writes, as globs"
 _DURATION = {"type": "string", "pattern": r"^\d+(\.\d+)?\s*(s|m|h)$"}
 
 
-def _add_key_description(
+def _complete_key_schema(
     entry: dict[str, Any], key: msgspec.structs.FieldInfo, sections: Mapping[str, Any]
 ) -> None:
     """Add to a key's schema what msgspec leaves out: description, default and names of keys."""
@@ -189,7 +189,7 @@ def _add_key_description(
             entry["default"] = default
 
 
-def _list_sections(form: Form) -> Iterator[tuple[str, type[PolicySection]]]:
+def _list_sections(form: TypeForm) -> Iterator[tuple[str, type[PolicySection]]]:
     for each in _list_alternatives(form):
         if _has_keys(each):
             if issubclass(each, PolicySection):
@@ -243,21 +243,21 @@ def _place_problems(document: Document, problems: Iterable[Problem]) -> list[tup
 
 
 def find_problems(
-    value: object, form: Form, path: KeyPath = (), *, written: bool = True
+    value: object, form: TypeForm, path: KeyPath = (), *, written: bool = True
 ) -> Iterator[Problem]:
     """Find all that is wrong in a value of a file, at the key paths where it is."""
     try:
         convert_section(value, form, written=written)
     except ValidationError as error:
         inner = [*_find_key_problems(value, form, path)]
-        for key, item, part in _pair_parts_with_forms(value, form):
+        for key, item, part in _pair_with_types(value, form):
             inner += find_problems(item, part, (*path, key), written=written)
         if isinstance(error.__cause__, MisfitError):
             path = (*path, *error.__cause__.path)
         yield from inner or [Problem(path, _word_problem(error, value, form, path))]
 
 
-def _pair_parts_with_forms(value: object, form: Form) -> Iterator[tuple[str | int, object, Any]]:
+def _pair_with_types(value: object, form: TypeForm) -> Iterator[tuple[str | int, object, Any]]:
     """List what stands in a value, each with its form."""
     for each in _list_alternatives(form):
         arguments = get_args(each)
@@ -278,7 +278,7 @@ def _pair_parts_with_forms(value: object, form: Form) -> Iterator[tuple[str | in
             yield from ((key, item, forms[key]) for key, item in parts.items() if key in forms)
 
 
-def _list_alternatives(form: Form) -> Iterator[Any]:
+def _list_alternatives(form: TypeForm) -> Iterator[Any]:
     """The forms that a value may have, each alone and without its description."""
     origin: Any = get_origin(form)
     if origin is Annotated:
@@ -292,11 +292,11 @@ def _list_alternatives(form: Form) -> Iterator[Any]:
         yield form
 
 
-def _has_keys(form: Form) -> bool:
+def _has_keys(form: TypeForm) -> bool:
     return isinstance(form, type) and issubclass(form, PolicySection | NamedEntry)
 
 
-def _find_key_problems(value: object, form: Form, path: KeyPath) -> Iterator[Problem]:
+def _find_key_problems(value: object, form: TypeForm, path: KeyPath) -> Iterator[Problem]:
     sections = [each for each in _list_alternatives(form) if _has_keys(each)]
     is_open = any(issubclass(each, NamedEntry) and each.OPEN for each in sections)
     allowed = {key for each in sections for key in each.forms()}
@@ -337,7 +337,7 @@ _COUNTED["str"] = ("character", "characters")
 _WORDS = {str: "a text", int: "a whole number", float: "a number", bool: "true or false"}
 
 
-def _word_problem(error: ValidationError, value: object, form: Form, path: KeyPath) -> str:
+def _word_problem(error: ValidationError, value: object, form: TypeForm, path: KeyPath) -> str:
     text = str(error).partition(" - at ")[0]
     name = join_keys(path) or "the file"
     if isinstance(value, list) and name == "sandbox.network":
@@ -359,11 +359,11 @@ def _word_problem(error: ValidationError, value: object, form: Form, path: KeyPa
         is_told = is_told or (isinstance(value, str) and repr(value) in text)
         return f"{name}: {text}" if is_told else f"{name}: {text}, not {_show_value(value)}"
     if text.startswith(("Expected", "Invalid")):
-        text = f"{_describe_forms(form)} is expected here"
+        text = f"{_describe_expected_types(form)} is expected here"
     return f"{name}: {text}, not {_show_value(value)}"
 
 
-def _describe_forms(form: Form) -> str:
+def _describe_expected_types(form: TypeForm) -> str:
     names: list[str] = []
     for each in _list_alternatives(form):
         origin: Any = get_origin(each)

@@ -48,7 +48,7 @@ def read_yaml(text: str, source: str, largest: int = MAX_BYTES) -> Document:
     if len(text.encode("utf-8", "surrogatepass")) > largest:
         raise ConfigError(f"{source} is larger than {largest // 1024} KiB", reason="too_large")
     try:
-        _refuse_aliases_and_tags(text, source)
+        _refuse_aliases_tags_and_depth(text, source)
         nodes = list(yaml.compose_all(text, Loader=_LOADER))
     except yaml.YAMLError as error:
         raise _make_syntax_error(error, text, source) from error
@@ -60,7 +60,7 @@ def read_yaml(text: str, source: str, largest: int = MAX_BYTES) -> Document:
     return document
 
 
-def _refuse_aliases_and_tags(text: str, source: str) -> None:
+def _refuse_aliases_tags_and_depth(text: str, source: str) -> None:
     """Aliases, tags and deep nesting, found before anything is built from them."""
     depth = 0
     event: yaml.Event

@@ -86,12 +86,12 @@ def _upload_commit(
     return _upload_object(room, "a commit", "/git/commits", content)
 
 
-def _upload_object(room: RepoClient, kind: str, path: str, content: Mapping[str, Any]) -> Sha:
+def _upload_object(room: RepoClient, kind: str, endpoint: str, content: Mapping[str, Any]) -> Sha:
     """Return the name of an object; stored twice it is the same, or one that nothing leads to."""
     return room.send(
         f"store {kind} in {room.repo}",
         "POST",
-        path,
+        endpoint,
         content,
         lambda answer: object_name(at(answer, "sha"), "sha"),
         scope="contents: write",
@@ -135,16 +135,16 @@ def explain_workflow_refusal(pick: Pick) -> Iterator[None]:
         ) from error
 
 
-def _upload_trees(tree: str, files: Sequence[PickedFile], room: RepoClient) -> Sha:
+def _upload_trees(base_tree: str, files: Sequence[PickedFile], room: RepoClient) -> Sha:
     """Store the trees of all files; paths that are in the way of others go first."""
     obstacles = _find_obstructing_removals(files)
     others = [file for file in files if file not in obstacles]
     parts = [others[at : at + _MOST_ENTRIES] for at in range(0, len(others), _MOST_ENTRIES)]
     for part in filter(None, (obstacles, *parts)):
         entries = [_upload_entry(file, room) for file in part]
-        content = {"base_tree": object_name(tree, "the tree"), "tree": entries}
-        tree = _upload_object(room, "a tree", "/git/trees", content)
-    return tree
+        content = {"base_tree": object_name(base_tree, "the tree"), "tree": entries}
+        base_tree = _upload_object(room, "a tree", "/git/trees", content)
+    return base_tree
 
 
 def _find_obstructing_removals(files: Sequence[PickedFile]) -> list[PickedFile]:
@@ -246,7 +246,7 @@ class BackportPulls:
         head = head_of(pick)
         tip = self._read_tip(head)
         if tip is None:
-            tip = self._push_branch(pick)
+            tip = self._push_new_head_branch(pick)
         elif not self._has_pick(tip, pick):
             raise PublishError(
                 f"The branch {visible(head)} already exists with other content",
@@ -257,7 +257,7 @@ class BackportPulls:
         return self._open_pull(pick, tip)
 
     def _find_existing_and_label(self, pick: Pick) -> Proposal | None:
-        pulls = self._list_pulls(head_of(pick))
+        pulls = self._list_pulls_from_branch(head_of(pick))
         if not pulls:
             return None
         last = max(pulls, key=lambda pull: (pull.state == "open", pull.number))
@@ -269,7 +269,7 @@ class BackportPulls:
             note = self._add_labels_or_note(last)
         return Proposal(pick.branch, "there", last.html_url, note)
 
-    def _list_pulls(self, branch: str) -> list[PullRequest]:
+    def _list_pulls_from_branch(self, branch: str) -> list[PullRequest]:
         from github.PullRequest import PullRequest  # noqa: PLC0415 - heavy, hence late
 
         owner = self.room.repo.partition("/")[0]
@@ -296,7 +296,7 @@ class BackportPulls:
                 raise
             return None
 
-    def _push_branch(self, pick: Pick) -> Sha:
+    def _push_new_head_branch(self, pick: Pick) -> Sha:
         head = head_of(pick)
         with explain_workflow_refusal(pick):
             if pick.conflicts:
@@ -369,7 +369,7 @@ class BackportPulls:
                     PullRequest, doing, "POST", "/pulls", content, scope=needs, repeatable=False
                 )
         except PublishError as error:
-            if error.reason == "refused" and self._list_pulls(head_of(pick)):
+            if error.reason == "refused" and self._list_pulls_from_branch(head_of(pick)):
                 raise LookAgainError(error) from error
             raise _explain(error, head_of(pick)) from error
         note = self._add_labels_or_note(opened)

@@ -25,7 +25,7 @@ from prjury.publishers.races import (
     LookAgainError,
     Run,
     Url,
-    find_newer,
+    find_newest,
     find_run,
     guard_write,
     read_run,
@@ -162,7 +162,7 @@ class CheckRunReport:
         return self._conclude(latest, words).html_url
 
     def _find_newer(self, own: Sequence[CheckRun]) -> CheckRun | None:
-        return find_newer(own, self._own_run, self._find_writer)
+        return find_newest(own, self._own_run, self._find_writer)
 
     @property
     def _own_run(self) -> Run | None:

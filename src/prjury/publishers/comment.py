@@ -16,7 +16,7 @@ from prjury.errors import PublishError
 from prjury.github.payload import CommentFacts
 from prjury.github.posts import delete_comment, post_comment, read_comments
 from prjury.github.repo_client import RepoClient, ignore
-from prjury.publishers.races import LookAgainError, Run, find_newer, guard_write, read_run, retry
+from prjury.publishers.races import LookAgainError, Run, find_newest, guard_write, read_run, retry
 from prjury.report.annotations import MARKER_ID, read_markers
 from prjury.report.model import Report
 
@@ -73,7 +73,7 @@ class StickyComment:
             comments = {comment.id: comment for comment in (created, *self._find_own_comments())}
             own = sorted(comments.values(), key=attrgetter("id"))
         oldest, *duplicates = own
-        newer = find_newer(own, _find_writer(body), lambda comment: _find_writer(comment.body))
+        newer = find_newest(own, _find_writer(body), lambda comment: _find_writer(comment.body))
         self.outdated = newer is not None
         text = newer.body.replace("\r\n", "\n") if newer else body
         if oldest.body.replace("\r\n", "\n") != text:

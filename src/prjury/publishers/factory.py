@@ -87,7 +87,7 @@ class PublisherFactory(Struct, frozen=True):
         if labels := options.get("labels"):
             yield Labels(room, number, labels)
 
-    def refuse_old_head(self) -> None:
+    def refuse_moved_or_closed_pull(self) -> None:
         """Raises PublishError where the pull request has moved on: what is posted is about now."""
         target = self.target
         if not (target.head_sha and target.number):

@@ -69,7 +69,7 @@ def find_run(url: str | None) -> Run | None:
     return (int(match[1]), int(match[2] or 1)) if match else None
 
 
-def find_newer(
+def find_newest(
     entries: Iterable[Entry], run: Run | None, read_writer: Callable[[Entry], Run | None]
 ) -> Entry | None:
     """Return the entry that the latest run after ours has written; None if there is none."""

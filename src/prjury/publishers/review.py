@@ -67,14 +67,14 @@ class LineReview:
     def _find_or_post_review(self, reviewer: Reviewer) -> Url | None:
         head = reviewer.report.pull.head.sha
         earlier: set[str] = set()
-        for posted, values in self._list_own_posts():
+        for posted, values in self._list_own_posts_and_markers():
             if values.get("head") == head:
                 return posted.html_url
             earlier.add(values.get("finding", ""))
         remarks = reviewer.remarks(earlier)
         return self._post_review(reviewer.report, remarks) if remarks else None
 
-    def _list_own_posts(self) -> list[tuple[Posted, dict[str, str]]]:
+    def _list_own_posts_and_markers(self) -> list[tuple[Posted, dict[str, str]]]:
         from github.PullRequestComment import PullRequestComment  # noqa: PLC0415 - heavy, hence late
         from github.PullRequestReview import PullRequestReview  # noqa: PLC0415 - the same
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from prjury.github.posts import find_status, list_statuses, set_status
 from prjury.github.repo_client import RepoClient, login_of
 from prjury.jury.gate import Gate
-from prjury.publishers.races import Run, find_newer, find_run, guard_write, retry
+from prjury.publishers.races import Run, find_newest, find_run, guard_write, retry
 from prjury.report.model import Report
 from prjury.report.sanitise import BY_SHAPE, Redact, join_lines
 
@@ -70,7 +70,7 @@ class CommitStatus:
             set_status(self.room, sha, CONTEXT, **words)
 
     def _find_newer(self, statuses: Iterable[PostedStatus]) -> PostedStatus | None:
-        return find_newer(statuses, find_run(self.page), self._find_writer)
+        return find_newest(statuses, find_run(self.page), self._find_writer)
 
     def _find_writer(self, status: PostedStatus) -> Run | None:
         page = status.target_url or ""

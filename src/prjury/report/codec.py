@@ -154,10 +154,10 @@ def report_schema() -> Json:
     return {"$schema": _DIALECT, "$id": SCHEMA_NAME, **form, "$defs": parts}
 
 
-def read_form(data: object, form: type[Form]) -> Form:
+def read_form(data: object, json_type: type[Form]) -> Form:
     """Read a JSON value in one of these forms, or raise ValueError with the place in it."""
     try:
-        return msgspec.convert(data, form)
+        return msgspec.convert(data, json_type)
     except msgspec.ValidationError as error:
         raise ValueError(str(error)) from error
 

@@ -12,7 +12,7 @@ from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Check, Judgment, Status
 from prjury.jury.verdicts import TierAttempt, Verdict
 from prjury.jury.voting import BENIGN_LABELS, NOBODY_VOTED, NOT_APPLICABLE, NOT_CONFIGURED, Ballot
-from prjury.report.findings import HELD_BACK, SeatOutcome, blocking_checks, culprits, seat_outcomes
+from prjury.report.findings import HELD_BACK, SeatOutcome, blocking_checks, objectors, seat_outcomes
 from prjury.report.judge_facts import (
     BASE_BROKEN,
     NO_COMPARISON,
@@ -66,7 +66,7 @@ def list_who_and_why(report: Report) -> tuple[tuple[str, str], ...]:
         seats = [seat for seat in seat_outcomes(verdict) if seat.counts]
         seats = [seat for seat in seats if seat.judgment.status is Status.PASS]
     else:
-        seats = list(culprits(verdict))
+        seats = list(objectors(verdict))
     pairs = tuple(
         (seat.ballot.judge, first_words(seat.judgment) or _describe_failure(pull, seat))
         for seat in seats
@@ -259,7 +259,7 @@ def _name_unconfigured(verdict: Verdict) -> str:
 def _phrase_reason(pull: PullRequest, verdict: Verdict) -> str:
     if reason := _find_hold(verdict):
         return "; ".join(filter(None, [reason, _name_silent(seat_outcomes(verdict))]))
-    guilty = culprits(verdict)
+    guilty = objectors(verdict)
     if not guilty or verdict.aggregated.label == NOBODY_VOTED:
         return _shorten_reason(first_line(verdict.aggregated.reasoning))
     if verdict.status is Status.FAIL:
@@ -380,7 +380,7 @@ _STEPS = {
 def next_steps(report: Report) -> tuple[NextStep, ...]:
     if report.gate is Gate.SUCCESS:
         return ()
-    steps = tuple(dict.fromkeys(_list_steps(report)))
+    steps = tuple(dict.fromkeys(_list_next_steps(report)))
     if not (report.pull.number and report.answers_commands):
         way = _BYPASSING if report.pull.number else "merge anyway"
         steps = tuple(NextStep(s.words.replace(_OVERRIDING, way), s.snippet) for s in steps)
@@ -393,13 +393,13 @@ def find_help_url(report: Report) -> str | None:
     if report.gate is Gate.SUCCESS:
         return None
     verdict = report.verdict
-    judgments = [verdict.aggregated, *(seat.judgment for seat in culprits(verdict))]
+    judgments = [verdict.aggregated, *(seat.judgment for seat in objectors(verdict))]
     reasons = [judgment.reason or judgment.label for judgment in judgments]
     anchor = next((reason for reason in reasons if _WORD.fullmatch(reason or "")), None)
     return f"{DOCUMENTATION}/gate.md{f'#{anchor}' if anchor else ''}"
 
 
-def _list_steps(report: Report) -> Iterator[NextStep]:
+def _list_next_steps(report: Report) -> Iterator[NextStep]:
     verdict = report.verdict
     if verdict.aggregated.reason == _COVERAGE_FLOOR:
         unread = {entry.path for entry in report.coverage.not_checked}
@@ -415,20 +415,20 @@ def _list_steps(report: Report) -> Iterator[NextStep]:
         yield _STEPS[NOBODY_VOTED]
     elif verdict.status is Status.PASS:
         yield _STEPS[NOT_CONFIGURED]
-    for seat in culprits(verdict):
+    for seat in objectors(verdict):
         yield from _list_remedies(report, seat.judgment)
     if verdict.status is not Status.FAIL or report.pull.merge.conflicts:
         return
-    failed = [seat for seat in culprits(verdict) if seat.judgment.reason != BASE_BROKEN]
+    failed = [seat for seat in objectors(verdict) if seat.judgment.reason != BASE_BROKEN]
     commands = [RunFacts.parse(seat.judgment).command for seat in failed]
     if quoted := [f"`{command}`" for command in commands if command]:
         yield NextStep(f"Reproduce it with {' and '.join(quoted)}.")
 
 
-def _suggest_exemption(words: str, paths: Sequence[str]) -> NextStep:
+def _suggest_exemption(request: str, paths: Sequence[str]) -> NextStep:
     plain = [visible(path) for path in paths if not _GLOB.search(path)]
     quoted = (path.replace("'", "''") for path in plain[:_MOST_PATHS])
-    decide = f"{words} and {_OVERRIDING}."
+    decide = f"{request} and {_OVERRIDING}."
     if not plain:
         return NextStep(decide)
     return _paste_policy(

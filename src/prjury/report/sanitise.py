@@ -185,17 +185,17 @@ _ISSUER_SHAPES, _PHRASE_SHAPES = (
 
 
 def _find_secret_shapes(
-    text: str, searched: str, shapes: Iterable[tuple[str, Sequence[str], re.Pattern[str]]]
+    text: str, lowered: str, shapes: Iterable[tuple[str, Sequence[str], re.Pattern[str]]]
 ) -> Iterator[_Find]:
     for kind, words, shape in shapes:
         for word in words:
-            at = searched.find(word)
+            at = lowered.find(word)
             while at >= 0:
                 match = shape.match(text, at)
                 if match:
                     start, end = match.span(1 if shape.groups else 0)
                     yield _Find(start, end, kind)
-                at = searched.find(word, match.end() if match else at + 1)
+                at = lowered.find(word, match.end() if match else at + 1)
 
 
 def _to_lower(text: str) -> str:

@@ -88,11 +88,11 @@ _LONG = 60
 _CLAUSE = re.compile(r"; | \(|: ")
 
 
-def _tier_rows(report: Report, tier: TierReport, above: AbstractSet[str]) -> Iterator[TableRow]:
+def _tier_rows(report: Report, tier: TierReport, top_words: AbstractSet[str]) -> Iterator[TableRow]:
     attempt = tier.attempt
     idle = [(judge.judge, judge.reason) for judge in tier.skipped]
     if attempt.verdict:
-        yield from (_make_row(attempt, ballot, above) for ballot in attempt.verdict.ballots)
+        yield from (_make_row(attempt, ballot, top_words) for ballot in attempt.verdict.ballots)
     elif not idle:
         idle = [("all judges", attempt.skipped_because or "")]
     for judge, reason in idle:
@@ -100,10 +100,10 @@ def _tier_rows(report: Report, tier: TierReport, above: AbstractSet[str]) -> Ite
         yield TableRow(attempt.name, judge, wording.NOT_RUN, words)
 
 
-def _make_row(attempt: TierAttempt, ballot: Ballot, above: AbstractSet[str]) -> TableRow:
+def _make_row(attempt: TierAttempt, ballot: Ballot, top_words: AbstractSet[str]) -> TableRow:
     judgment, name = ballot.judgment, ballot.judge
     subject = wording.first_line(GeneralFacts.parse(judgment).subject)
-    outcome, words = wording.describe_outcome(judgment, attempt), _describe_row(judgment, above)
+    outcome, words = wording.describe_outcome(judgment, attempt), _describe_row(judgment, top_words)
     if subject and subject not in words:
         name = subject if subject.startswith(name) else f"{name}: {subject}"
     if judgment.label == wording.NOTHING_MERGED:
@@ -114,13 +114,13 @@ def _make_row(attempt: TierAttempt, ballot: Ballot, above: AbstractSet[str]) -> 
     return TableRow(attempt.name, name, outcome, words or outcome.word, elapsed, attempt.advisory)
 
 
-def _describe_row(judgment: Judgment, above: AbstractSet[str]) -> str:
+def _describe_row(judgment: Judgment, top_words: AbstractSet[str]) -> str:
     if judgment.reason == BASE_BROKEN:
         return "fails, and so does the base"
     words, tests = wording.first_words(judgment), wording.find_tests(judgment)
     if tests and words == wording.tests_words(tests):
         return words
-    if words in above and (tests or len(words) > _LONG):
+    if words in top_words and (tests or len(words) > _LONG):
         words = textwrap.shorten(_CLAUSE.split(words, maxsplit=1)[0], _LONG, placeholder=" …")
         words = "" if tests else words
     if tests:

@@ -344,7 +344,7 @@ def at_least(severity: Severity, threshold: Severity) -> bool:
 _FORMS = "`ECOSYSTEM:NAME [version]` such as `npm:react ^18`, or `group:artifact[:version]`"
 
 
-def parse_declared(text: str) -> DeclaredVersion:
+def parse_library_version(text: str) -> DeclaredVersion:
     """Read ``ECOSYSTEM:NAME [version]`` or Maven's coordinates; ValueError for anything else."""
     ecosystem, _, rest = text.strip().partition(":")
     if ecosystem in ECOSYSTEMS:
@@ -364,8 +364,8 @@ def parse_declared(text: str) -> DeclaredVersion:
 
 def outcome_of(pack: Pack, rule: PatternRule, case: VersionCase) -> Outcome:
     """Rate a finding in a module of the case's making; ValueError for no declaration."""
-    own = tuple(parse_declared(text) for text in case.own)
-    inherited = tuple(parse_declared(text) for text in case.declares)
+    own = tuple(parse_library_version(text) for text in case.own)
+    inherited = tuple(parse_library_version(text) for text in case.declares)
     module = ManifestModule("pom.xml", (case.module,), tuple(sorted((*own, *inherited))), own)
     return PackApplicability(pack, module).rate_severity(rule) or "none"
 

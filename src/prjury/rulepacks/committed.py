@@ -19,7 +19,7 @@ from prjury.rulepacks.load import (
     LARGEST,
     LoadedPack,
     cases_of,
-    check_pack,
+    ensure_sound,
     read_pack,
     require_distinct,
 )
@@ -77,7 +77,7 @@ def _load(name: str, tree: Mapping[str, TreeEntry], repository: Repository) -> L
     cases = (
         read_yaml(_read_text(beside, tree, repository), beside, LARGEST) if beside in tree else None
     )
-    return check_pack(read_pack(_read_text(name, tree, repository), name, cases))
+    return ensure_sound(read_pack(_read_text(name, tree, repository), name, cases))
 
 
 def _cases_of(name: str) -> str:

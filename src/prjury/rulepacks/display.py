@@ -87,12 +87,12 @@ def table(packs: Sequence[Pack]) -> str:
 
 
 def _render(name: str, *, pages: bool = True, **values: object) -> str:
-    template = _load_templates(pages).get_template(f"{name}.md.j2")
+    template = _make_template_environment(pages).get_template(f"{name}.md.j2")
     return template.render(values, pages=pages)
 
 
 @cache
-def _load_templates(pages: bool) -> Environment:  # noqa: FBT001 - the one choice
+def _make_template_environment(pages: bool) -> Environment:  # noqa: FBT001 - the one choice
     from jinja2 import Environment, FileSystemLoader, StrictUndefined  # noqa: PLC0415 - few need it
 
     # Pages are Markdown: HTML's escapes would be shown as they are.

@@ -79,12 +79,12 @@ def drop_repeated(paths: Iterable[Path]) -> list[Path]:
     return list(files.values())
 
 
-def read_part(form: type[_Section], document: Document) -> _Section:
+def read_part(part_type: type[_Section], document: Document) -> _Section:
     """Read the document as a part of a pack."""
     try:
-        part: _Section = convert_section(document.value, form)
+        part: _Section = convert_section(document.value, part_type)
     except ValidationError as error:
-        problems = find_problems(document.value, form)
+        problems = find_problems(document.value, part_type)
         placed = sorted({(position(document, each.path), each.text) for each in problems})
         raise join_errors([pack_error(*each) for each in placed]) from error
     return part

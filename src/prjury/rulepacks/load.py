@@ -23,7 +23,7 @@ from prjury.errors import ConfigError
 from prjury.policy.load import join_keys
 from prjury.policy.yaml_reader import Document, KeyPath, read_yaml
 from prjury.resources import pack_texts
-from prjury.rulepacks.applicability import parse_declared
+from prjury.rulepacks.applicability import parse_library_version
 from prjury.rulepacks.files import (
     Locate,
     PackPosition,
@@ -105,7 +105,7 @@ def find_broken_rules(pack: Pack) -> Iterator[Problem]:
         for number, case in enumerate(rule.tests.versions):
             for text in (*case.declares, *case.own):
                 try:
-                    parse_declared(text)
+                    parse_library_version(text)
                 except ValueError as error:
                     yield rule, str(error), ("rules", at, "tests", "versions", number)
 
@@ -146,10 +146,10 @@ def load(path: Path, find_problems: FindProblems = find_broken_rules) -> LoadedP
     """Load one pack with its tests, checked."""
     beside = cases_of(path)
     cases = read_yaml(text_of(beside, LARGEST), str(beside), LARGEST) if beside.is_file() else None
-    return check_pack(read_pack(text_of(path, LARGEST), str(path), cases), find_problems)
+    return ensure_sound(read_pack(text_of(path, LARGEST), str(path), cases), find_problems)
 
 
-def check_pack(loaded: LoadedPack, find_problems: FindProblems = find_broken_rules) -> LoadedPack:
+def ensure_sound(loaded: LoadedPack, find_problems: FindProblems = find_broken_rules) -> LoadedPack:
     """Return the pack; ConfigError with all problems if it has any."""
     wrongs = [
         pack_error(loaded.locate(at), f"{join_keys(at)}: rule {rule.id}: {problem}")
@@ -192,7 +192,7 @@ def _add_cases(loaded: LoadedPack, document: Document) -> LoadedPack:
             raise pack_error(position(document, ("tests", name)), problem)
     rules = [_attach_tests(rule, cases.tests.get(rule.id, Tests())) for rule in loaded.pack.rules]
     pack = replace(loaded.pack, rules=rules)
-    return LoadedPack(pack, partial(_find_case_position, loaded, document, cases))
+    return LoadedPack(pack, partial(_locate_in_cases_or_pack, loaded, document, cases))
 
 
 def _attach_tests(rule: PatternRule, more: Tests) -> PatternRule:
@@ -201,10 +201,10 @@ def _attach_tests(rule: PatternRule, more: Tests) -> PatternRule:
     return replace(rule, tests=Tests(code=code, versions=versions))
 
 
-def _find_case_position(
-    loaded: LoadedPack, document: Document, cases: CasesFile, path: KeyPath
+def _locate_in_cases_or_pack(
+    loaded: LoadedPack, document: Document, cases: CasesFile, pack_path: KeyPath
 ) -> PackPosition:
-    match path:
+    match pack_path:
         case ("rules", int(number), "tests", *rest):
             rule = loaded.pack.rules[number]
             more = cases.tests.get(rule.id)
@@ -216,7 +216,7 @@ def _find_case_position(
                     return position(document, ("tests", rule.id, "versions", at - before))
                 case [] | ["versions"] if more:
                     return position(document, ("tests", rule.id, *rest))
-    return loaded.locate(path)
+    return loaded.locate(pack_path)
 
 
 def _read_head(name: str, text: str) -> Head:

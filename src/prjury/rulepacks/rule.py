@@ -16,7 +16,7 @@ from prjury.jury.judgment import Severity
 from prjury.manifests.formats import BY_LANGUAGE
 from prjury.manifests.module import Requirement, parse_span
 from prjury.manifests.spans import VersionSpan
-from prjury.policy.fields import Convert, Form, Identifier, MisfitError, PolicySection, Words
+from prjury.policy.fields import Convert, Identifier, MisfitError, PolicySection, TypeForm, Words
 from prjury.snapshot.model import visible
 
 
@@ -90,7 +90,7 @@ class Requirements(tuple[Requirement, ...]):
     """Requirements, of which one alone may stand as a text."""
 
     __slots__ = ()
-    FORM: ClassVar[Form] = Annotated[list[RequirementText], Meta(min_length=1)]
+    FORM: ClassVar[TypeForm] = Annotated[list[RequirementText], Meta(min_length=1)]
 
     @classmethod
     def read(cls, value: object, convert: Convert) -> Self:

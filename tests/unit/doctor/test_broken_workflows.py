@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from prjury.cli.init import Situation, render_files
+from prjury.cli.init import Situation, render_workflows_and_policy
 from prjury.doctor.workflows import Level, Setup, examine_setup
 from prjury.manifests.workflow import read_workflow
 
@@ -76,7 +76,7 @@ def test_steps_that_set_up_tools_are_not_taken_for_ours(way: tuple[str, ...], ac
 
 
 def test_conflicts_alone_are_fine() -> None:
-    files = render_files(Situation(no_comments=True), action=PINNED)
+    files = render_workflows_and_policy(Situation(no_comments=True), action=PINNED)
     setup = set_up({Path(path).name: text for path, text in files.items() if "workflows" in path})
     assert complaints(setup) == []
     assert [one.mode for one in setup.uses] == ["review", "conflicts"]

@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from prjury.action.job import ALLOWED, INPUTS
-from prjury.cli.init import Situation, render_files
+from prjury.cli.init import Situation, render_workflows_and_policy
 from prjury.policy import POLICY_PATH
 from prjury.policy.load import default_policy, json_schema, parse_policy
 
@@ -30,7 +30,7 @@ def read(path: Path) -> Any:
 
 def test_the_examples_are_what_init_writes() -> None:
     apart, alone = Situation(forks=True), Situation(queue=True, backport=True)
-    texts = {**render_files(apart), **render_files(alone)}
+    texts = {**render_workflows_and_policy(apart), **render_workflows_and_policy(alone)}
     written = {Path(path).name: text for path, text in texts.items()}
     shared = {path.name: path.read_text() for path in WORKFLOWS if path.stem != "prjury-shared"}
     assert shared.items() <= written.items()
@@ -155,7 +155,7 @@ def _undescribed(node: Any) -> Iterator[str]:
 
 def test_the_policy_that_init_writes_is_short_and_the_default_one() -> None:
     for from_checks in (False, True):
-        text = render_files(Situation(), from_checks=from_checks)[POLICY_PATH]
+        text = render_workflows_and_policy(Situation(), from_checks=from_checks)[POLICY_PATH]
         assert len(text.splitlines()) <= 10
         assert text.startswith("# yaml-language-server: $schema=")
         written = parse_policy(text, "file:policy.yml")

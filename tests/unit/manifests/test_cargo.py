@@ -7,7 +7,7 @@ import pytest
 from prjury.manifests.cargo import read_cargo_toml, read_toolchain
 from prjury.manifests.dotnet import read_msbuild
 from prjury.manifests.formats import reader_of
-from prjury.manifests.go import read_go_mod
+from prjury.manifests.go import read_go_mod_or_work
 from prjury.manifests.manifest import Manifest, ManifestError, Role
 
 CARGO = b"""\
@@ -129,7 +129,7 @@ tool golang.org/x/tools/cmd/stringer
 
 
 def test_a_go_mod() -> None:
-    manifest = read_go_mod(GO_MOD)
+    manifest = read_go_mod_or_work(GO_MOD)
     assert told(manifest) == [
         ("github.com/a/b", "v1.9.0"),
         ("github.com/fork/b", "v1.9.0"),
@@ -145,7 +145,7 @@ def test_a_go_mod() -> None:
 
 
 def test_a_workspace() -> None:
-    manifest = read_go_mod(b"go 1.22\r\n\r\nuse (\r\n\t.\r\n\t./tools\r\n)\r\n")
+    manifest = read_go_mod_or_work(b"go 1.22\r\n\r\nuse (\r\n\t.\r\n\t./tools\r\n)\r\n")
     assert told(manifest, Role.MANAGED) == [("go", "1.22")]
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fakes.repository import BASE, FakeRepository, Files, blob_of, pull_between
-from prjury.manifests.lineage import fill_properties, find_managed, make_maven_chain
+from prjury.manifests.lineage import fill_properties, find_bom_versions, make_maven_chain
 from prjury.manifests.maven import read_pom
 from prjury.manifests.module import ManifestModule, Requirement, Truth
 from prjury.manifests.project import NOWHERE, Project
@@ -222,7 +222,7 @@ IMPORT = (
 def test_a_version_stands_for_its_minor_line_or_the_last_before(
     name: str, version: str | None, boot: str | None
 ) -> None:
-    managed = find_managed(name, version).get(BOOT, "")
+    managed = find_bom_versions(name, version).get(BOOT, "")
     assert managed.startswith(f"{boot}." if boot else managed)
     assert bool(managed) is (boot is not None)
 

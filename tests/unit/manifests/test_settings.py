@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prjury.manifests.manifest import ManifestError
-from prjury.manifests.settings import plain_name, read_properties, read_yaml_settings
+from prjury.manifests.settings import list_properties, plain_name, read_yaml_settings
 
 YAML = """
 a:
@@ -33,7 +33,7 @@ def test_yaml_that_nobody_writes_is_refused(text: str) -> None:
 
 @given(st.text())
 def test_no_file_is_too_odd(text: str) -> None:
-    for setting in read_properties(text):
+    for setting in list_properties(text):
         assert text[setting.start : setting.end] == setting.name
     try:
         names = [setting.name for setting in read_yaml_settings(text)]

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prjury.policy.fields import Words, convert_section
-from prjury.rulepacks.applicability import list_testable_outcomes, outcome_of, parse_declared
+from prjury.rulepacks.applicability import list_testable_outcomes, outcome_of, parse_library_version
 from prjury.rulepacks.rule import Pack, VersionCase
 
 ANY = {"error", "warning", "hint", "none"}
@@ -35,7 +35,7 @@ ANY = {"error", "warning", "hint", "none"}
     ],
 )
 def test_a_declaration_is_read(text: str, expected: tuple[str, str, str, str | None]) -> None:
-    found = parse_declared(text)
+    found = parse_library_version(text)
     assert (found.ecosystem, found.group, found.artifact, found.version) == expected
 
 
@@ -45,13 +45,13 @@ def test_a_declaration_is_read(text: str, expected: tuple[str, str, str, str | N
 )
 def test_anything_else_is_refused_with_the_forms(text: str) -> None:
     with pytest.raises(ValueError, match=r"is not `ECOSYSTEM:NAME \[version\]`"):
-        parse_declared(text)
+        parse_library_version(text)
 
 
 @given(st.text())
 def test_every_text_is_read_or_refused(text: str) -> None:
     with suppress(ValueError):
-        assert parse_declared(text).artifact
+        assert parse_library_version(text).artifact
 
 
 def pack(gate: str, **rule: object) -> Pack:

@@ -26,7 +26,7 @@ from prjury.code.references import (
 from prjury.code.source import MAX_BYTES, Source, UnreadableError, require_text, strip_to_code
 from prjury.deadline import Deadline
 from prjury.jury.judgment import Location
-from prjury.manifests.go import read_go_mod
+from prjury.manifests.go import read_go_mod_or_work
 from prjury.manifests.manifest import ManifestError
 from prjury.ports import Repository
 from prjury.snapshot.kinds import REGULAR_MODES
@@ -145,7 +145,7 @@ def _map_go_modules(pull: PullRequest, repository: Repository) -> dict[str, str]
     names: dict[str, str] = {}
     for path, blob in blobs.items():
         with suppress(ManifestError):
-            names[read_go_mod(contents.get(blob) or b"").name] = posixpath.dirname(path)
+            names[read_go_mod_or_work(contents.get(blob) or b"").name] = posixpath.dirname(path)
     return {name: folder for name, folder in names.items() if name}
 
 

@@ -17,7 +17,7 @@ from prjury.code.source import Source, UnreadableError, find_comment_ranges
 from prjury.manifests.formats import reader_of
 from prjury.manifests.lineage import fill_properties
 from prjury.manifests.manifest import Coordinate, Manifest, ManifestError, Role
-from prjury.manifests.settings import plain_name, read_properties, read_yaml_settings
+from prjury.manifests.settings import list_properties, plain_name, read_yaml_settings
 from prjury.manifests.spans import surely_within
 from prjury.rulepacks.applicability import is_one_of
 from prjury.rulepacks.rule import ManifestMatch, Match, Pack, PatternRule, make_quiet
@@ -177,7 +177,7 @@ class FileScan:
             return
         plain = self.source.language.name == "properties"
         try:
-            settings = list((read_properties if plain else read_yaml_settings)(self.source.text))
+            settings = list((list_properties if plain else read_yaml_settings)(self.source.text))
         except ManifestError as error:
             raise UnreadableError(str(error)) from error
         for active, names in pairs:

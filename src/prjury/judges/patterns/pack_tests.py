@@ -126,11 +126,11 @@ def run_tests(pack: Pack, parser: Parser | None = None) -> TestedPack:
     return TestedPack(pack, ran, versions, [*failures, *_test_versions(pack)])
 
 
-def _list_cases(pack: Pack, number: int) -> Iterator[PackCase]:
-    active = ActiveRule(pack, pack.rules[number])
+def _list_cases(pack: Pack, rule_index: int) -> Iterator[PackCase]:
+    active = ActiveRule(pack, pack.rules[rule_index])
     prefilter = Prefilter([active])
     for name, cases in sorted(active.rule.tests.code.items()):
-        language, path = LANGUAGES[name], ("rules", number, "tests", "code", name)
+        language, path = LANGUAGES[name], ("rules", rule_index, "tests", "code", name)
         valid = [(code, None, (*path, "valid", at)) for at, code in enumerate(cases.valid)]
         invalid = [
             (one.code, one.fixed, (*path, "invalid", at)) for at, one in enumerate(cases.examples)

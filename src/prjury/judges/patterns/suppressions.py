@@ -143,7 +143,7 @@ PROBES: Mapping[str, Probe] = {
 }
 
 
-def read_annotations(page: CommentPage) -> Iterator[Directive]:
+def read_suppress_annotations(page: CommentPage) -> Iterator[Directive]:
     """``@SuppressWarnings`` and ``@Suppress`` over the declarations that they stand on."""
     items, strings = sorted(page.items), sorted(page.strings)
     for mark in page.marks[:_MAX_MARKS]:
@@ -160,7 +160,7 @@ def read_annotations(page: CommentPage) -> Iterator[Directive]:
             yield _make_directive(page, label, mark, item, frozenset(names))
 
 
-def read_attributes(page: CommentPage) -> Iterator[Directive]:
+def read_rust_allows(page: CommentPage) -> Iterator[Directive]:
     """``#[allow(deprecated)]`` over the item that follows."""
     items = sorted(page.items, key=lambda span: (span[0], -span[1]))
     starts = [start for start, _ in items]
@@ -259,8 +259,8 @@ READERS: Mapping[str, Reader] = {
     "python": read_noqa,
     "go": read_nolint,
     **dict.fromkeys(("javascript", "typescript", "tsx"), read_eslint),
-    **dict.fromkeys(("java", "kotlin"), read_annotations),
-    "rust": read_attributes,
+    **dict.fromkeys(("java", "kotlin"), read_suppress_annotations),
+    "rust": read_rust_allows,
 }
 
 #: Directives over more lines are looked through one by one, so many of them in a file.

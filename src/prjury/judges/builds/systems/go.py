@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from prjury.judges.builds.plan import NATIVE, BuildPlan, BuildStep, BuildSystem
 from prjury.judges.builds.source_tree import SourceTree, join_path, nearest
-from prjury.manifests.go import read_go_mod
+from prjury.manifests.go import read_go_mod_or_work
 
 _MANIFEST, _WORK = "go.mod", "go.work"
 #: The exit code of ``go test`` if tests failed; all packages are tested.
@@ -16,7 +16,7 @@ def _plan_modules(root: SourceTree) -> tuple[BuildPlan, ...]:
     modules = root.directories_with(_MANIFEST)
     workspaces: dict[str, list[str]] = {}
     for place in root.directories_with(_WORK):
-        manifest = root.below(place).readable(_WORK, read_go_mod)
+        manifest = root.below(place).readable(_WORK, read_go_mod_or_work)
         members = (join_path(place, name) for name in (manifest.members if manifest else ()))
         workspaces[place] = sorted(module for module in members if module is not None)
     used = {module for members in workspaces.values() for module in members}
