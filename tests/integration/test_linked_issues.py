@@ -10,7 +10,7 @@ from msgspec import structs
 
 from fakes.github import Account, FakeGitHub, running
 from fakes.llm import SMALL, alone, always, context, material, ports, pull, reply
-from prjury.github.issues import fetch_linked_issues, list_issues_to_close
+from prjury.github.issues import fetch_issues_or_problems, list_issues_to_close
 from prjury.judges.quality import kinds
 from prjury.jury.judgment import Judgment
 from prjury.policy.tiers import PromptOptions, QuestionOptions
@@ -57,7 +57,7 @@ def read(
         "GITHUB_REPOSITORY": "octo/shop",
     }
     change = structs.replace(pull(SMALL, body=body, number=number), repo="octo/shop")
-    return fetch_linked_issues(change, None, environ)
+    return fetch_issues_or_problems(change, None, environ)
 
 
 def test_an_issue_is_read_and_a_pull_request_is_none(fake: FakeGitHub) -> None:

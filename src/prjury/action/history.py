@@ -241,7 +241,7 @@ class PullHistory:
         if comment.by_program or comment.edited or not author:
             return False
         if author not in self._writers:
-            self._writers[author] = self.client.may_write(self.repo, author)
+            self._writers[author] = self.client.fetch_may_write(self.repo, author)
         return self._writers[author]
 
     def read_earlier(self) -> EarlierComments:

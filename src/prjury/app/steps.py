@@ -118,10 +118,10 @@ class OpenedChange(Struct, frozen=True):
             return surroundings.find_call_sites_and_definitions(self.pull, files, store)
 
         def read() -> tuple[LinkedIssue, ...]:
-            from prjury.github.issues import fetch_linked_issues  # noqa: PLC0415 - for one judge
+            from prjury.github.issues import fetch_issues_or_problems  # noqa: PLC0415 - for one judge
 
             url = self.request.target.url or self.snapshot.store.operator.remote_url
-            return fetch_linked_issues(self.pull, url, environ, offline=self.request.offline)
+            return fetch_issues_or_problems(self.pull, url, environ, offline=self.request.offline)
 
         return replace(context, find_call_sites=find, read_issues=read)
 

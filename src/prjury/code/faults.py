@@ -138,7 +138,7 @@ def _check_python(file: SourceFile) -> Fault | None:
     return None
 
 
-def _check_json(file: SourceFile) -> Fault | None:
+def _check_json_or_jsonc(file: SourceFile) -> Fault | None:
     """Parse JSON; what some tools read, such as comments and trailing commas, is right."""
     text = file.content.decode("utf-8-sig")
     try:
@@ -185,7 +185,7 @@ def _check_yaml(file: SourceFile) -> Fault | None:
 
 _PARSERS: Mapping[str, Callable[[SourceFile], Fault | None]] = {
     "python": _check_python,
-    "json": _check_json,
+    "json": _check_json_or_jsonc,
     "toml": _check_toml,
     "yaml": _check_yaml,
 }

@@ -203,15 +203,15 @@ def _begin(hunk: Hunk) -> int:
     return hunk.new_start + (not hunk.new_lines)
 
 
-def _make_hunk(lines: Sequence[Line], starts_with: Hunk | None) -> Hunk:
+def _make_hunk(lines: Sequence[Line], same_start: Hunk | None) -> Hunk:
     """The hunk of these lines; git's section holds only where it begins with the first one."""
     old = [line.old for line in lines if line.old is not None]
     new = [line.new for line in lines if line.new is not None]
     return Hunk(
-        old[0] if old or not starts_with else starts_with.old_start,
+        old[0] if old or not same_start else same_start.old_start,
         len(old),
-        new[0] if new or not starts_with else starts_with.new_start,
+        new[0] if new or not same_start else same_start.new_start,
         len(new),
-        starts_with.section if starts_with else "",
+        same_start.section if same_start else "",
         tuple(lines),
     )

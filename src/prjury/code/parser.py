@@ -73,15 +73,15 @@ class NotParsed(Struct, frozen=True):
 
 
 def make_job(
-    text: str, language: Language, rules: Sequence[Mapping[str, Any]] = (), *, tree: bool = False
+    text: str, language: Language, rules: Sequence[Mapping[str, Any]] = (), *, as_tree: bool = False
 ) -> Job:
     return {
         "language": language.parser,
         "text": text,
         "rules": list(rules),
-        "comments": () if tree else language.comments,
-        "strings": () if tree else language.strings,
-        "tree": tree,
+        "comments": () if as_tree else language.comments,
+        "strings": () if as_tree else language.strings,
+        "tree": as_tree,
     }
 
 

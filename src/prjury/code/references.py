@@ -197,18 +197,18 @@ _FORMS: Mapping[str, Sequence[_Form]] = {
 }
 
 
-def find_definitions(kin: str, words: Sequence[str], content: bytes) -> Iterator[tuple[str, int]]:
+def guess_definitions(kin: str, words: Sequence[str], content: bytes) -> Iterator[tuple[str, int]]:
     """Word and line, from 1, of the first places of each word that look like a definition."""
     seen: Counter[bytes] = Counter()
     for at in range(0, len(words), _AT_ONCE):
         pattern = re2.compile(rf"\b(?:{'|'.join(words[at : at + _AT_ONCE])})\b".encode())
         for match in pattern.finditer(content):
-            if seen[match[0]] < _MOST and _is_definition(kin, content, *match.span()):
+            if seen[match[0]] < _MOST and _looks_like_definition(kin, content, *match.span()):
                 seen[match[0]] += 1
                 yield match[0].decode(), content.count(b"\n", 0, match.start()) + 1
 
 
-def _is_definition(kin: str, content: bytes, start: int, end: int) -> bool:
+def _looks_like_definition(kin: str, content: bytes, start: int, end: int) -> bool:
     begin = content.rfind(b"\n", max(0, start - _LONGEST), start) + 1
     if not begin and start > _LONGEST:
         return False

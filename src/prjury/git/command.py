@@ -105,7 +105,7 @@ class Git(Struct, frozen=True):
     ) -> tuple[bytes, int, str]:
         """Return output, exit code and error text, whatever the exit code is."""
         place = f"--git-dir={self.git_dir.absolute()}"
-        argv = [_find_git(), "--no-pager", place, *_write_settings(self.settings), *args]
+        argv = [_require_git(), "--no-pager", place, *_write_settings(self.settings), *args]
         environment = {**_make_environment(), **self.extra_env, **(env or {})}
         return _run_process(args[0], argv, stdin, environment, timeout)
 
@@ -117,7 +117,7 @@ class Git(Struct, frozen=True):
 def ask(directory: Path, *args: str, settings: Sequence[str] = ()) -> tuple[bytes, int, str]:
     """Return output, exit code and error text of git run in a directory."""
     place = ("-C", str(directory.absolute()))
-    argv = [_find_git(), "--no-pager", *place, *_write_settings(settings), *args]
+    argv = [_require_git(), "--no-pager", *place, *_write_settings(settings), *args]
     return _run_process(args[0], argv, b"", _make_environment(), TIMEOUT)
 
 
@@ -126,7 +126,7 @@ def _write_settings(settings: Sequence[str]) -> list[str]:
 
 
 @functools.cache
-def _find_git() -> str:
+def _require_git() -> str:
     """Return the path of git, found once: a build could lay another one on the PATH."""
     path = shutil.which("git")
     if not path:
@@ -141,7 +141,7 @@ def _find_git() -> str:
 def _make_environment() -> dict[str, str]:
     """Return all that git gets to see of the world; nothing is inherited."""
     return {
-        "PATH": os.pathsep.join([str(Path(_find_git()).parent), os.defpath]),
+        "PATH": os.pathsep.join([str(Path(_require_git()).parent), os.defpath]),
         "HOME": "/nonexistent",
         "LC_ALL": "C",
         "GIT_CONFIG_NOSYSTEM": "1",

@@ -150,7 +150,7 @@ def _read_versions(git: Git, clashes: Sequence[ConflictReader]) -> dict[str, Thr
     if not clashes:
         return {}
     pairs = [_pair_versions(clash) for clash in clashes]
-    patches = iter(_diff_blob_pairs(git, [pair for some in pairs for pair in some]))
+    patches = iter(_diff_unequal_pairs(git, [pair for some in pairs for pair in some]))
     content = read_blobs(git, [blob for clash in clashes for blob in _list_versions(clash)])
     files: dict[str, ThreeWay] = {}
     for clash, some in zip(clashes, pairs, strict=True):
@@ -176,7 +176,7 @@ def _pair_versions(clash: ConflictReader) -> list[tuple[str, str]]:
     return [(clash.stages[BASE].blob, side) for side in sides]
 
 
-def _diff_blob_pairs(git: Git, pairs: Sequence[tuple[str, str]]) -> Sequence[FilePatch]:
+def _diff_unequal_pairs(git: Git, pairs: Sequence[tuple[str, str]]) -> Sequence[FilePatch]:
     """Read the patches of the pairs that differ, in their order."""
     rows = [(f"{at:06}", pair) for at, pair in enumerate(pairs)]
     old = "".join(f"100644 blob {pair[0]}\t{name}\n" for name, pair in rows)

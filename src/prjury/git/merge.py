@@ -167,11 +167,11 @@ def pick_each(
     return _pick_selected(line, (f"{since}..{head}",), deadline)
 
 
-def _pick_selected(line: _PickedLine, arguments: Sequence[str], deadline: Deadline) -> RebaseTrial:
+def _pick_selected(line: _PickedLine, log_args: Sequence[str], deadline: Deadline) -> RebaseTrial:
     """Pick the commits that these arguments of `git log` select, without merges."""
     order = ("--topo-order", "--reverse", "--no-merges")
     try:
-        entries = list(read_log(line.git, *order, *arguments, timeout=_limit(deadline)))
+        entries = list(read_log(line.git, *order, *log_args, timeout=_limit(deadline)))
     except GitError as error:
         return _give_up(RebaseTrial(None, 0), error)
     commits = [entry for entry in entries if not entry.applied]

@@ -22,10 +22,10 @@ from prjury.snapshot.model import Side, visible
 def open_repository(path: Path) -> OperatorRepository:
     """Open the repository that holds ``path``."""
     safe = [f"safe.directory={directory}" for directory in _read_user_settings("safe.directory")]
-    git = Git(_find_git_dir(path, safe))
+    git = Git(_require_git_dir(path, safe))
     output, _, _ = ask(path, "rev-parse", "--show-toplevel", settings=safe)
     work_tree = Path(_first_line(output)) if output else None  # none in a bare repository
-    urls = _list_remote_urls(git)
+    urls = _list_remote_urls_origin_first(git)
     queries = ("--path-format=absolute", "--git-common-dir", "--show-object-format")
     common_dir, _, object_format = git.text("rev-parse", *queries).rpartition("\n")
     return OperatorRepository(
@@ -38,7 +38,7 @@ def open_repository(path: Path) -> OperatorRepository:
     )
 
 
-def _find_git_dir(path: Path, safe: Sequence[str]) -> Path:
+def _require_git_dir(path: Path, safe: Sequence[str]) -> Path:
     output, code, stderr = ask(path, "rev-parse", "--absolute-git-dir", settings=safe)
     if code == 0:
         return Path(_first_line(output))
@@ -81,7 +81,7 @@ def _read_user_settings(key: str) -> list[str]:
     return values
 
 
-def _list_remote_urls(git: Git) -> list[str]:
+def _list_remote_urls_origin_first(git: Git) -> list[str]:
     """List the URLs of the remotes, those of ``origin`` first; what is not UTF-8 names nothing."""
     output, _, _ = git.try_run("config", "-z", "--get-regexp", r"^remote\..*\.url$")
     urls: dict[str, str] = {}

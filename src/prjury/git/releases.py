@@ -141,7 +141,7 @@ class Releases:
             return set()
         args = ("blame", "--first-parent", "--porcelain", *ranges, f"{since}..{until}")
         output, code, _ = self.git.try_run(*args, "--", path, timeout=_PATIENCE)
-        return _parse_blamed_commits(output) if code == 0 else set()
+        return _parse_blamed_in_range(output) if code == 0 else set()
 
     def bringing(self, word: str, path: str, since: str, until: str) -> HistoryCommit | None:
         """Return the first unit since then that brought a word to a file."""
@@ -173,7 +173,7 @@ class Releases:
             messages.append(CommitMessage(sha, _read_date(date), text, tuple(parents.split())))
         return messages
 
-    def find_equal_commits(
+    def find_same_patches(
         self, changes: Sequence[tuple[str, str]], paths: Sequence[str], since: str, until: str
     ) -> Mapping[tuple[str, str], Sequence[str]]:
         """List the changes that a branch holds with the very same patch, with the commits."""
@@ -282,7 +282,7 @@ def _read_date(date: str) -> int:
     return int(date) if date.isdecimal() else 0
 
 
-def _parse_blamed_commits(porcelain: bytes) -> set[str]:
+def _parse_blamed_in_range(porcelain: bytes) -> set[str]:
     """Return the commits of a blame, without those at the range's edge."""
     sha = ""
     edge, commits = set[str](), set[str]()

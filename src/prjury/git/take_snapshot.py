@@ -170,13 +170,13 @@ def _read_patched(store: Store, old: str, new: str) -> list[_Patched]:
         raw = store.raw_changes(old, new)
         patches = list(store.patches(old, new))
     except GitError as error:
-        return _read_available_or_raise(store, old, new, error)
+        return _mark_missing_or_reraise(store, old, new, error)
     except DiffError as error:
         raise SourceError(f"git's diff could not be read: {error}", reason="git_failed") from error
-    return _pair_patches(store, raw, patches)
+    return _pair_and_count_hidden_text(store, raw, patches)
 
 
-def _read_available_or_raise(store: Store, old: str, new: str, error: GitError) -> list[_Patched]:
+def _mark_missing_or_reraise(store: Store, old: str, new: str, error: GitError) -> list[_Patched]:
     """Read the files whose objects are here, and name the others as not checked."""
     raw = store.raw_changes(old, new, renames=False)
     present = read_blob_sizes(store.git, [blob for change in raw for blob in _list_blobs(change)])
@@ -186,7 +186,7 @@ def _read_available_or_raise(store: Store, old: str, new: str, error: GitError) 
     whole = [change for change in raw if change not in missing]
     leave_out = [change.path for change in missing]
     patches = list(store.patches(old, new, renames=False, leave_out=leave_out)) if whole else []
-    shots = _pair_patches(store, whole, patches)
+    shots = _pair_and_count_hidden_text(store, whole, patches)
     for change in missing:
         file = make_file_change(change)
         # Nobody knows how many lines it adds: at least one, unless it is deleted.
@@ -200,7 +200,7 @@ def _list_blobs(change: RawChange) -> list[str]:
     return [blob for mode, blob in sides if mode not in {_NOTHING, SUBMODULE_MODE}]
 
 
-def _pair_patches(
+def _pair_and_count_hidden_text(
     store: Store, raw: Sequence[RawChange], patches: Sequence[FilePatch]
 ) -> list[_Patched]:
     """Pair each raw entry with its patch, or two (delete, create) where the type changes."""
@@ -251,7 +251,7 @@ def _count_hidden_text(store: Store, shots: Sequence[_Patched]) -> list[_Patched
     """Count the lines of binary content under a name that promises text: it may hide code."""
     blobs = [shot.file.new_blob for shot in shots if _may_hide_text(shot.file)]
     content = store.read([blob for blob in blobs if blob])
-    return [replace(shot, file=_mark_unread_binary(shot.file, content)) for shot in shots]
+    return [replace(shot, file=_mark_if_hiding_text(shot.file, content)) for shot in shots]
 
 
 def _may_hide_text(file: FileChange) -> bool:
@@ -259,7 +259,7 @@ def _may_hide_text(file: FileChange) -> bool:
     return bool(file.unread) and regular and (file.readable or not has_suffix(file.path))
 
 
-def _mark_unread_binary(file: FileChange, content: Mapping[str, bytes | None]) -> FileChange:
+def _mark_if_hiding_text(file: FileChange, content: Mapping[str, bytes | None]) -> FileChange:
     data = content.get(file.new_blob or "") if _may_hide_text(file) else None
     if data is None or not (file.readable or data.startswith(b"#!")):
         return file

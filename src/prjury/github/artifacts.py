@@ -92,7 +92,7 @@ def _fetch_verified_zip(client: GitHub, repo: str, artifact: Artifact) -> bytes:
 
 
 def _require_newest_artifact(client: GitHub, repo: str, run: int, name: str) -> Artifact:
-    artifacts = _list_artifacts(client, repo, run, {"name": name})
+    artifacts = _list_unexpired_artifacts(client, repo, run, {"name": name})
     matching = [each for each in artifacts if each.name == name]
     if not matching:
         raise CannotJudgeError(
@@ -107,7 +107,7 @@ def _require_newest_artifact(client: GitHub, repo: str, run: int, name: str) -> 
     return newest
 
 
-def _list_artifacts(
+def _list_unexpired_artifacts(
     client: GitHub, repo: str, run: int, query: Mapping[str, object] | None = None
 ) -> list[Artifact]:
     artifacts = client.repo(repo).list_all(
@@ -127,7 +127,7 @@ def fetch_junit_reports(
     """The JUnit reports in the newest artifact of each wanted name that the runs have left."""
     newest: dict[str, Artifact] = {}
     for run in runs:
-        for artifact in sorted(_list_artifacts(client, repo, run), key=_AGE):
+        for artifact in sorted(_list_unexpired_artifacts(client, repo, run), key=_AGE):
             if any(is_named(artifact.name, name) for name in artifact_names):
                 newest[artifact.name] = artifact
     files, problems, room = dict[str, bytes](), list[str](), _MOST_XML

@@ -102,7 +102,7 @@ class CommitRuns:
 
     def list_newest_foreign_results(self) -> tuple[CheckResult, ...]:
         """Return what counts of it, this program's own reports left out."""
-        own = self._find_own_checks()
+        own = self._find_own_check_keys()
         runs = [
             run
             for run in self.runs
@@ -110,7 +110,7 @@ class CommitRuns:
         ]
         statuses = [status for status in self.statuses if not _is_own_report(status)]
         message = map(self._with_base, (*self._find_newest(runs), *self._find_newest(statuses)))
-        return (*message, *self._list_jobless_workflows())
+        return (*message, *self._list_jobless_and_waiting_workflows())
 
     def _with_base(self, reported: ReportedRun) -> CheckResult:
         workflow = self._workflow(reported)
@@ -151,7 +151,7 @@ class CommitRuns:
         pairs = zip(answers, workflows, strict=True)
         return (one for one, workflow in pairs if workflow and workflow.number == newest)
 
-    def _find_own_checks(self) -> set[_CheckKey]:
+    def _find_own_check_keys(self) -> set[_CheckKey]:
         if (job := self._find_own_job()) is None:
             return set()
         workflow = own.workflow if (own := self._workflow(job)) else None
@@ -173,7 +173,7 @@ class CommitRuns:
         workflow = self._workflow(reported)
         return self.own.id in {reported.of_run, workflow.id if workflow else None}
 
-    def _list_jobless_workflows(self) -> Iterator[CheckResult]:
+    def _list_jobless_and_waiting_workflows(self) -> Iterator[CheckResult]:
         own = {workflow.workflow for workflow in self.workflows if workflow.id == self.own.id}
         for workflow in self._newest_workflows():
             if workflow.workflow in own or workflow.is_ours:

@@ -61,7 +61,7 @@ class CommitChecks(Struct, frozen=True):
             while True:
                 over = not deadline.remaining
                 try:
-                    seen = lookout.read_results(commit)
+                    seen = lookout.read_foreign_results(commit)
                 except SourceError as error:
                     failed += 1
                     if over or failed >= _MOST_FAILED or error.reason not in _PASSING:
@@ -95,7 +95,7 @@ class _CheckReader:
     own: OwnRun
     _kept: KeptPages = field(default_factory=dict)
 
-    def read_results(self, commit: str) -> Sequence[CheckResult]:
+    def read_foreign_results(self, commit: str) -> Sequence[CheckResult]:
         """All that is said of the commit now."""
         on = f"/commits/{commit}"
         workflows = self.list_workflow_runs(commit)

@@ -319,7 +319,7 @@ class GitHub:
         doing, needs = f"read pull request {repo}#{number}", "pull-requests: read"
         return self.repo(repo).get(doing, f"/pulls/{number}", read_pull, scope=needs)
 
-    def may_write(self, repo: str, login: str) -> bool:
+    def fetch_may_write(self, repo: str, login: str) -> bool:
         """Return true if an account may push to a repository; who may only triage may not."""
         try:
             right = self.repo(repo).get(

@@ -147,7 +147,7 @@ def read_event(environ: Mapping[str, str]) -> Event:
     """The event of this workflow run."""
     kind = _read_kind(environ.get("GITHUB_EVENT_NAME", ""))
     payload = _read_payload(environ.get("GITHUB_EVENT_PATH", ""))
-    _refuse_renamed_repository(payload, environ)
+    _refuse_event_before_rename(payload, environ)
     try:
         return Event(
             kind=kind,
@@ -167,7 +167,7 @@ def read_event(environ: Mapping[str, str]) -> Event:
         raise _unreadable(f"The payload of the {kind} event is not usable: {error}") from error
 
 
-def _refuse_renamed_repository(payload: object, environ: Mapping[str, str]) -> None:
+def _refuse_event_before_rename(payload: object, environ: Mapping[str, str]) -> None:
     """A run that is repeated has its old payload, which may call the repository something else."""
     then, now = _repo(payload), environ.get("GITHUB_REPOSITORY", "")
     number = at(payload, "repository", "id")

@@ -39,7 +39,7 @@ def list_issues_to_close(body: str, repo: str) -> list[int]:
     return list(numbers)
 
 
-def fetch_linked_issues(
+def fetch_issues_or_problems(
     pull: PullRequest, url: str | None, environ: Mapping[str, str], *, offline: bool = False
 ) -> tuple[LinkedIssue, ...]:
     """Read the issues that a pull request closes; where one cannot be read, why."""
@@ -54,13 +54,13 @@ def fetch_linked_issues(
         try:
             patience = RetryBudget(budget=_LONGEST_WAIT)
             with GitHub(Connection(api, token, _TIMEOUT), patience) as client:
-                return tuple(_fetch_issues(client, repo, numbers))
+                return tuple(_fetch_or_explain(client, repo, numbers))
         except UsageError as error:
             why = str(error)
     return tuple(LinkedIssue(number, problem=why) for number in numbers)
 
 
-def _fetch_issues(client: GitHub, repo: str, numbers: Sequence[int]) -> Iterator[LinkedIssue]:
+def _fetch_or_explain(client: GitHub, repo: str, numbers: Sequence[int]) -> Iterator[LinkedIssue]:
     for number in numbers[:_MOST_ISSUES]:
         try:
             issue = _fetch_issue(client, repo, number)

@@ -75,7 +75,7 @@ class FunctionJudge(Generic[ContextT]):
 
     def judge(self, context: ContextT, /) -> Judgment:
         """The function's answer; an async one is waited for."""
-        return _await_judgment(self.function(context), self.name)
+        return _await_and_require_judgment(self.function(context), self.name)
 
     def __call__(self, context: ContextT, /) -> Opinion:
         """The function's own answer."""
@@ -142,10 +142,10 @@ def type_of(judge: object) -> JudgeType:
 
 def ask(judge: Judge[ContextT], context: ContextT) -> Judgment:
     """The judge's answer, waited for if it comes as an awaitable; TypeError for no judgment."""
-    return _await_judgment(judge.judge(context), judge.name)
+    return _await_and_require_judgment(judge.judge(context), judge.name)
 
 
-def _await_judgment(answer: object, name: str) -> Judgment:
+def _await_and_require_judgment(answer: object, name: str) -> Judgment:
     who = name or "the judge"
     if inspect.isawaitable(answer):
         from prjury.jury.threads import resolve  # noqa: PLC0415 - only for these

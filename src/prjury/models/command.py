@@ -115,9 +115,9 @@ class CommandModel(ChosenModel):
         deadline = deadline.within(self._choice.timeout)
         if not deadline.remaining:
             raise late()
-        return Reply(self._read_answer(self._run_prompt(prompt, deadline)), self._choice.name)
+        return Reply(self._read_answer(self._require_output(prompt, deadline)), self._choice.name)
 
-    def _find_program(self) -> str:
+    def _require_program(self) -> str:
         """Return the program's path; the current directory may be a pull request's and has none."""
         program = None
         if "/" not in self._program or Path(self._program).is_absolute():
@@ -131,9 +131,9 @@ class CommandModel(ChosenModel):
             remedy="Install it, or change `command` in the configuration",
         )
 
-    def _run_prompt(self, prompt: Prompt, deadline: Deadline) -> bytes:
+    def _require_output(self, prompt: Prompt, deadline: Deadline) -> bytes:
         """Return all that the program prints before it ends well."""
-        argv = [self._find_program(), *self._choice.command[1:]]
+        argv = [self._require_program(), *self._choice.command[1:]]
         why, stdin = "", prompt.text.encode(errors="replace")
         try:
             code, printed = run_program(argv, stdin, self._environ, deadline)

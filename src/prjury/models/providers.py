@@ -68,7 +68,7 @@ BODY_LIMIT = 1024 * 1024
 def make_http_client(seconds: float) -> httpx2.AsyncClient:
     """Make a client for one conversation; each phase of a request may take so many seconds."""
     return httpx2.AsyncClient(
-        transport=CappedTransport(
+        transport=UncompressedCappedTransport(
             httpx2.AsyncHTTPTransport(verify=load_certificates(), trust_env=False)
         ),
         timeout=max(seconds, 0.001),
@@ -83,7 +83,7 @@ def load_certificates() -> ssl.SSLContext:
     return httpx2.create_ssl_context(trust_env=False)
 
 
-class CappedTransport(httpx2.AsyncBaseTransport):
+class UncompressedCappedTransport(httpx2.AsyncBaseTransport):
     """Stops reading a response that is longer than `BODY_LIMIT`, and unmasks errors."""
 
     def __init__(self, inner: httpx2.AsyncBaseTransport) -> None:
@@ -103,7 +103,7 @@ class CappedTransport(httpx2.AsyncBaseTransport):
         if length.isdecimal() and int(length[:20]) > BODY_LIMIT:
             await response.aclose()
             raise refuse_size()
-        body = await _read_body(response)
+        body = await _read_capped_body(response)
         return httpx2.Response(
             find_real_status(response.status_code, body),
             headers=response.headers,
@@ -115,7 +115,7 @@ class CappedTransport(httpx2.AsyncBaseTransport):
         await self._inner.aclose()
 
 
-async def _read_body(response: httpx2.Response) -> bytes:
+async def _read_capped_body(response: httpx2.Response) -> bytes:
     """Return the whole body; raise for one that is too long."""
     body = bytearray()
     try:

@@ -49,9 +49,9 @@ class CommitStatus:
         """Say in a line what is known of a head; `pending` keeps a required status closed."""
         line = join_lines(words, _LONGEST, self.redact)
         description = _FOUR_BYTES.sub("\N{REPLACEMENT CHARACTER}", line)
-        retry(lambda: self._set_unless_newer(sha, state, description), self.room.client.sleep)
+        retry(lambda: self._set_unless_newer_run(sha, state, description), self.room.client.sleep)
 
-    def _set_unless_newer(self, sha: str, state: str, description: str) -> None:
+    def _set_unless_newer_run(self, sha: str, state: str, description: str) -> None:
         latest = find_status(self.room, sha, CONTEXT)
         if latest and self._is_own_status(latest):
             is_same = _words_of(latest) == (state, description, self.page)

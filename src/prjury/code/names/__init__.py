@@ -39,19 +39,19 @@ def spell_names(names: Iterable[str], bindings: Sequence[Binding], separators: s
         chain: None
         for name in names
         for binding in bindings
-        if (chain := _spell_locally(name, binding, separators))
+        if (chain := _spell_full_name_locally(name, binding, separators))
     }
     return list(chains)
 
 
-def _spell_locally(name: str, binding: Binding, separators: str) -> Chain | None:
+def _spell_full_name_locally(full_name: str, binding: Binding, separators: str) -> Chain | None:
     target = binding.target
-    if is_below(target, name, separators):
+    if is_below(target, full_name, separators):
         return (binding.local,) if binding.local else None
     member = separators[-1]
-    if not name.startswith(target) or not name[len(target) :].startswith(member):
+    if not full_name.startswith(target) or not full_name[len(target) :].startswith(member):
         return None
-    rest = tuple(part for part in name[len(target) :].split(member) if part)
+    rest = tuple(part for part in full_name[len(target) :].split(member) if part)
     if binding.local:
         return (binding.local, *rest)
     return None if rest[0] in binding.hidden else rest

@@ -32,11 +32,11 @@ def match_references(single: Sequence[str], longer: Sequence[Chain]) -> Rule:
     members = [*map(match_chain, longer), *(re.escape(name) + r"\s*\.\s*\w+" for name in single)]
     kinds = any_kind("selector_expression qualified_type")
     firsts = sorted({*single, *(chain[0] for chain in longer)})
-    shadows = [{"not": _match_shadowed(name)} for name in firsts]
+    shadows = [{"not": _match_shadowed_uses(name)} for name in firsts]
     return {"all": [{**kinds, "regex": match_any(members)}, *shadows]}
 
 
-def _match_shadowed(name: str) -> Rule:
+def _match_shadowed_uses(name: str) -> Rule:
     """A use of the name in a function that has a parameter or a variable of that name."""
     variable = {
         "kind": "identifier",

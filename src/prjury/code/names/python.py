@@ -224,12 +224,12 @@ _OF_THE_FILE: Rule = {
 def find_import_bindings(root: Node, removed_names: Sequence[str]) -> Iterator[Binding]:
     bindings_there = [
         (binding, node)
-        for binding, node in _find_imports(root)
+        for binding, node in _find_bindings_with_nodes(root)
         # Otherwise the import fails itself where one of the names is gone.
         if not any(is_below(binding.target, name, SEPARATORS) for name in removed_names)
         or not _allows_missing_import(root, binding, node)
     ]
-    sure = _drop_ambiguous(bindings_there)
+    sure = _drop_ambiguous_and_conditional(bindings_there)
     stars = [binding.target for binding in sure if not binding.local]
     yield from (binding for binding in sure if binding.local)
     if any(name.startswith(_BUILTINS) for name in removed_names):
@@ -266,7 +266,7 @@ def _allows_missing_import(root: Node, binding: Binding, node: Node) -> bool:
     return bool(question or node.parent().find({"rule": used}))
 
 
-def _find_imports(root: Node) -> Iterator[tuple[Binding, Node]]:
+def _find_bindings_with_nodes(root: Node) -> Iterator[tuple[Binding, Node]]:
     for node in root.find_all(kind="import_statement"):
         for name in node.field_children("name"):
             target, alias = _read_alias(name)
@@ -285,7 +285,7 @@ def _find_imports(root: Node) -> Iterator[tuple[Binding, Node]]:
             yield Binding(node.field("left").text(), match[1]), node.parent()
 
 
-def _drop_ambiguous(imports: Sequence[tuple[Binding, Node]]) -> list[Binding]:
+def _drop_ambiguous_and_conditional(imports: Sequence[tuple[Binding, Node]]) -> list[Binding]:
     """The bindings that no other one contests, or that alone stand under no condition."""
     alone = [
         (binding, node)
@@ -313,7 +313,7 @@ def _binds(part: Node, local: str) -> bool:
     absent = {"not": has_field("right", "^(?:None|False)$")}
     assigned = {"kind": "assignment", "all": [has_field("left", match_one([local])), absent]}
     defined = {**_DEFINITIONS, **has_field("name", match_one([local]))}
-    imported = (binding.local for binding, _ in _find_imports(part))
+    imported = (binding.local for binding, _ in _find_bindings_with_nodes(part))
     return local in imported or bool(local and part.find({"rule": {"any": [assigned, defined]}}))
 
 
@@ -338,12 +338,12 @@ def match_references(simple_names: Sequence[str], chains: Sequence[Chain]) -> Ru
         replaced = {"not": {"inside": setting}}
         rules.append({"kind": "attribute", "regex": match_chains(chains), **replaced})
     parts = {*simple_names, *(part for chain in chains for part in chain)}
-    shadows = map(_match_shadowed, sorted({*simple_names, *(chain[0] for chain in chains)}))
+    shadows = map(_match_shadowed_uses, sorted({*simple_names, *(chain[0] for chain in chains)}))
     unwanted = [GUARDED, match_ifs(parts), *match_hasattr_fallbacks(chains), *shadows]
     return {"all": [{"any": rules}, *({"not": rule} for rule in unwanted)]}
 
 
-def _match_shadowed(name: str) -> Rule:
+def _match_shadowed_uses(name: str) -> Rule:
     """A use of the name in a function or a comprehension that means something else by it."""
     own = [
         {"all": [{"kind": "identifier", "regex": match_one([name])}, _TARGETS]},

@@ -225,14 +225,14 @@ class ScriptNaming(Struct, frozen=True):
             rules.append({"regex": match_chains(chains, r"\??\."), **any_kind(members)})
             rules.append({"kind": "subscript_expression", "regex": _match_subscripts(chains)})
         firsts = sorted({*simple_names, *(chain[0] for chain in chains)})
-        shadows = [{"not": self._match_shadowed(name, firsts)} for name in firsts]
+        shadows = [{"not": self._match_shadowed_uses(name, firsts)} for name in firsts]
         ifs = match_conditional_code([*((name,) for name in simple_names), *chains])
         return {"all": [{"any": rules}, {"not": ifs}, *shadows]}
 
     def _join_kinds(self, plain: str, typed: str) -> str:
         return f"{plain} {typed}" if self.typed else plain
 
-    def _match_shadowed(self, name: str, others: Sequence[str]) -> Rule:
+    def _match_shadowed_uses(self, name: str, others: Sequence[str]) -> Rule:
         """A use of the name in a function that means something else by it."""
         is_name = {"regex": match_one([name])}
         variable = {"kind": "identifier", **is_name, "any": self._binds}

@@ -80,14 +80,14 @@ class Tree:
         after = next(children, None) if any(child.kind == token for child in children) else None
         return after or Tree()
 
-    def declarations(self, *opened_kinds: str) -> Iterator[Tree]:
+    def open_children(self, *opened_kinds: str) -> Iterator[Tree]:
         """The children, and in the place of blocks theirs; ValueError for those too deep."""
         if self.depth > DEEPEST:
             raise ValueError(f"declarations stand more than {DEEPEST} deep in each other")
         for child in self.children():
             child.depth += 1
             if child.kind in opened_kinds:
-                yield from child.declarations(*opened_kinds)
+                yield from child.open_children(*opened_kinds)
             else:
                 yield child
 

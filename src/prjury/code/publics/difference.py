@@ -58,12 +58,12 @@ class Fit(StrEnum):
 
 def _compare_signatures(old: Symbol, new: Symbol, bases_of: Above) -> Fit:
     before, after = ([*map(str, each.parameters or ()), each.result] for each in (old, new))
-    if old.kind is not new.kind or not _is_same_type(" | ".join(before), " | ".join(after)):
+    if old.kind is not new.kind or not _may_be_same_type(" | ".join(before), " | ".join(after)):
         return Fit.INCOMPATIBLE
-    return _compare_declarations(old, new, bases_of)
+    return _compare_modifiers_and_bases(old, new, bases_of)
 
 
-def _is_same_type(old: str, new: str) -> bool:
+def _may_be_same_type(old: str, new: str) -> bool:
     if old == new:
         return True
     before, after = _QUALIFIED.findall(old), _QUALIFIED.findall(new)
@@ -75,7 +75,7 @@ def _is_same_type(old: str, new: str) -> bool:
     )
 
 
-def _compare_declarations(old: Symbol, new: Symbol, bases_of: Above) -> Fit:
+def _compare_modifiers_and_bases(old: Symbol, new: Symbol, bases_of: Above) -> Fit:
     come, gone = new.modifiers - old.modifiers, old.modifiers - new.modifiers
     if come & _NARROWING or gone & _WIDENING or (come | gone) & _BINDING:
         return Fit.INCOMPATIBLE
@@ -89,7 +89,7 @@ def _compare_python_symbols(old: Symbol, new: Symbol, bases_of: Above) -> Fit:
     """A name that becomes a plain value may be anything, and bases are not known by their names."""
     kinds = old.kind, new.kind
     if kinds == (SymbolKind.CALLABLE, SymbolKind.CALLABLE):
-        return _compare_parameters(old, new, bases_of)
+        return _compare_python_parameters(old, new, bases_of)
     if kinds in {
         (SymbolKind.TYPE, SymbolKind.CALLABLE),
         (SymbolKind.CALLABLE, SymbolKind.PROPERTY),
@@ -99,7 +99,7 @@ def _compare_python_symbols(old: Symbol, new: Symbol, bases_of: Above) -> Fit:
     return Fit.SAME
 
 
-def _compare_parameters(old: Symbol, new: Symbol, bases_of: Above) -> Fit:
+def _compare_python_parameters(old: Symbol, new: Symbol, bases_of: Above) -> Fit:
     before, after = old.parameters or (), new.parameters or ()
     if old.modifiers != new.modifiers:
         return Fit.INCOMPATIBLE
@@ -135,7 +135,7 @@ def _compare_script_symbols(old: Symbol, new: Symbol, bases_of: Above) -> Fit:
         others = {old.kind, new.kind} - {SymbolKind.VALUE}
         same = others in ({SymbolKind.PROPERTY}, {SymbolKind.CALLABLE})
         return Fit.SAME if same else Fit.INCOMPATIBLE  # a getter, or a function in a variable
-    parts = [_compare_declarations(old, new, bases_of)]
+    parts = [_compare_modifiers_and_bases(old, new, bases_of)]
     if old.kind is SymbolKind.TYPE:
         parts.append(_fit_declarations(old.result, new.result))
     elif old.result != new.result:
@@ -157,7 +157,7 @@ def _fit_declarations(old: str, new: str) -> Fit:
 
 def _fit_results(old: str, new: str, bases_of: Above) -> Fit:
     """A result may become narrower; one that is not written down is whatever it was."""
-    if not old or not new or _is_same_type(old, new):
+    if not old or not new or _may_be_same_type(old, new):
         return Fit.SAME
     if old in {"void", "any", "unknown", "Promise<void>"} or _is_within(new, old, bases_of):
         return Fit.COMPATIBLE
@@ -165,7 +165,7 @@ def _fit_results(old: str, new: str, bases_of: Above) -> Fit:
 
 
 def _is_within(type_: str, other: str, bases_of: Above) -> bool:
-    if _is_same_type(type_, other):
+    if _may_be_same_type(type_, other):
         return True
     wider = _split_union(other)
     return all(each in wider or bases_of(each) & wider for each in _split_union(type_))
@@ -193,7 +193,7 @@ def _fit_positional(
         single = one.passing is Passing.REST and other.passing is not Passing.REST
         if renamed or single or (one.optional and not other.optional):
             return Fit.INCOMPATIBLE
-        if one.type and other.type and not _is_same_type(one.type, other.type):
+        if one.type and other.type and not _may_be_same_type(one.type, other.type):
             if other.type not in _ANYTHING and not _is_within(one.type, other.type, bases_of):
                 return Fit.INCOMPATIBLE
             fits = Fit.COMPATIBLE
@@ -302,7 +302,7 @@ class _Comparison(Struct, frozen=True):
             if was or name not in self.old.served.get(home, ()):
                 yield from self._compare_name(was, is_)
 
-    def _bases_of(self, language: str, name: str) -> frozenset[str]:
+    def _walk_bases(self, language: str, name: str) -> frozenset[str]:
         """The types that a type extends, directly or not, by their simple names."""
         ancestors, todo = set[str](), [name]
         while todo:
@@ -316,7 +316,7 @@ class _Comparison(Struct, frozen=True):
     def _is_inherited(self, key: _Key) -> bool:
         language, _, name = key
         owner, dot, member = name.rpartition(".")
-        bases = self._bases_of(language, _SEPARATOR.split(owner)[-1]) if dot else frozenset[str]()
+        bases = self._walk_bases(language, _SEPARATOR.split(owner)[-1]) if dot else frozenset[str]()
         types = (self.new.types.get((language, base)) for base in bases)
         return any(at and (*at[:2], f"{at[2]}.{member}") in self.new.places for at in types)
 
@@ -343,7 +343,7 @@ class _Comparison(Struct, frozen=True):
     def _fit(self, old: _Place, new: _Place) -> Fit:
         language = new[0].language
         compare = _FITS.get(language, _compare_signatures)
-        return compare(old[1], new[1], lambda name: self._bases_of(language, name))
+        return compare(old[1], new[1], lambda name: self._walk_bases(language, name))
 
 
 def _apply_export_lists(

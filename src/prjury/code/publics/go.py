@@ -20,7 +20,7 @@ def read(root: Tree) -> Publics:
 
 
 def _find_go_declarations(root: Tree) -> Iterator[Symbol]:
-    for child in root.declarations(*_LISTS):
+    for child in root.open_children(*_LISTS):
         if child.kind in {"type_spec", "type_alias"}:
             yield from _read_go_type_and_members(child)
         elif child.kind == "function_declaration":

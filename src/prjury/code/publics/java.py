@@ -33,17 +33,17 @@ def read(root: Tree) -> Publics:
     return Publics(tuple(_find_java_members(root, "", "")), package.text)
 
 
-def _find_java_members(tree: Tree, prefix: str, outer: str) -> Iterator[Symbol]:
+def _find_java_members(tree: Tree, prefix: str, outer_word: str) -> Iterator[Symbol]:
     """The public names that stand in a node, below the word of the type around it."""
-    for child in tree.declarations("ERROR", "enum_body_declarations"):
+    for child in tree.open_children("ERROR", "enum_body_declarations"):
         name = child.field("name")
         if child.kind == "enum_constant":
             yield Symbol(prefix + name.text, SymbolKind.VALUE, name.line)
-        elif child.kind in _FIELDS and _is_public(child, outer):
+        elif child.kind in _FIELDS and _is_public(child, outer_word):
             yield from _read_fields(child, prefix)
-        elif child.kind in _TYPES and name and _is_public(child, outer):
+        elif child.kind in _TYPES and name and _is_public(child, outer_word):
             yield from _read_java_type_and_members(child, prefix)
-        elif child.kind in _CALLABLES and name and _is_public(child, outer):
+        elif child.kind in _CALLABLES and name and _is_public(child, outer_word):
             types = f"{_plain(child.field('type_parameters'))} {_plain(child.field('type'))}"
             result = tidy(types + child.field("dimensions").text)
             parameters = tuple(_read_java_parameters(child))
@@ -57,11 +57,11 @@ def _annotations(tree: Tree) -> str:
     return " ".join(each.raw for each in annotations)
 
 
-def _is_public(tree: Tree, outer: str) -> bool:
+def _is_public(tree: Tree, outer_word: str) -> bool:
     words = tree.modifiers
     if _OVERRIDE.search(_annotations(tree)):
         return False
-    if outer in {"interface", "@interface"}:
+    if outer_word in {"interface", "@interface"}:
         return "private" not in words
     return bool(words & {"public", "protected"})
 
@@ -84,7 +84,7 @@ def _read_java_type_and_members(tree: Tree, prefix: str) -> Iterator[Symbol]:
         path,
         SymbolKind.TYPE,
         name.line,
-        tuple(_read_java_parameters(tree, named=True)) if tree.field("parameters") else None,
+        tuple(_read_java_parameters(tree, with_names=True)) if tree.field("parameters") else None,
         f"{word} {_plain(tree.field('type_parameters'))}".rstrip(),
         words,
         tuple(base for clause in clauses for base in _bases(clause)),
@@ -102,7 +102,7 @@ def _bases(clause: Tree) -> Iterator[str]:
             yield _plain(child).partition("<")[0]
 
 
-def _read_java_parameters(tree: Tree, *, named: bool = False) -> Iterator[Parameter]:
+def _read_java_parameters(tree: Tree, *, with_names: bool = False) -> Iterator[Parameter]:
     for child in tree.field("parameters").children("formal_parameter", "spread_parameter"):
         name, type_ = child.field("name"), _plain(child.field("type"))
         if child.kind == "spread_parameter":
@@ -111,7 +111,7 @@ def _read_java_parameters(tree: Tree, *, named: bool = False) -> Iterator[Parame
             types += child.children("type_identifier", "scoped_type_identifier")
             type_ = f"{_plain(types[0])}..." if types else "..."
         type_ += child.field("dimensions").text
-        yield Parameter(name.text if named else "", tidy(type_))
+        yield Parameter(name.text if with_names else "", tidy(type_))
 
 
 def _plain(type_: Tree) -> str:

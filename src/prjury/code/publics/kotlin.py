@@ -18,7 +18,7 @@ def read(root: Tree) -> Publics:
 
 
 def _find_kotlin_members(tree: Tree, prefix: str) -> Iterator[Symbol]:
-    for child in tree.declarations("ERROR"):
+    for child in tree.open_children("ERROR"):
         if child.modifiers & _HIDDEN:
             continue
         if child.kind in {"class_declaration", "object_declaration", "companion_object"}:

@@ -48,7 +48,7 @@ def _is_public(name: str) -> bool:
 
 def _find_python_members(tree: Tree, prefix: str) -> Iterator[Symbol]:
     """The names that a module or a class defines."""
-    for child in tree.declarations(*_BLOCKS):
+    for child in tree.open_children(*_BLOCKS):
         decorators = " ".join(each.raw for each in child.children("decorator"))
         node = child.field("definition") or child
         if node.kind == "class_definition":
@@ -156,7 +156,7 @@ def _read_dunder_all(root: Tree, quoted: frozenset[str]) -> tuple[frozenset[str]
     """The names in ``__all__``, None without one or if all is computed; whether some are."""
     names: frozenset[str] | None = None
     computed = False
-    for statement in root.declarations(*_BLOCKS):
+    for statement in root.open_children(*_BLOCKS):
         match = _LISTED.match(statement.raw) if statement.kind == "expression_statement" else None
         if match is None:
             continue

@@ -33,7 +33,7 @@ def read(root: Tree) -> Publics:
 
 def _find_public_members(tree: Tree, prefix: str, *, public_anyway: bool) -> Iterator[Symbol]:
     """The public names in a module or a type; free ones are public without a word, as in traits."""
-    for child in tree.declarations("ERROR"):
+    for child in tree.open_children("ERROR"):
         if child.kind == "impl_item":
             if not child.field("trait"):
                 name = child.field("type").text.partition("<")[0].rpartition("::")[2]

@@ -82,15 +82,15 @@ def _list_exports(root: Tree) -> Iterator[_Export]:
 
 
 def _find_script_members(
-    tree: Tree, prefix: str, *, space: bool = False, exported: bool = False
+    tree: Tree, prefix: str, *, namespaced: bool = False, exported: bool = False
 ) -> Iterator[Symbol]:
     """The names that a text, a class or a namespace declares; a space offers what it exports."""
-    for child in tree.declarations():
+    for child in tree.open_children():
         exports = child.kind == "export_statement"
         if exports or child.kind in {"ERROR", "ambient_declaration", "expression_statement"}:
             offers = exported or exports
-            yield from _find_script_members(child, prefix, space=space, exported=offers)
-        elif not space or exported:
+            yield from _find_script_members(child, prefix, namespaced=namespaced, exported=offers)
+        elif not namespaced or exported:
             default = "default" if tree.child("default", "=") else ""
             for symbol in _list_symbols(child, prefix, default):
                 if not prefix or not symbol.name.startswith((f"{prefix}_", f"{prefix}#")):
@@ -141,8 +141,8 @@ def _read_script_type_and_members(tree: Tree, full_name: str) -> Iterator[Symbol
     line, result = (name or tree).line, f"{word} {tree.field('type_parameters').text}".strip()
     bases = tuple(_bases(tree))
     yield Symbol(full_name, SymbolKind.TYPE, line, None, result, _modifiers(tree), bases)
-    space = word in {"namespace", "module"}
-    yield from _find_script_members(tree.child(*_BODIES), f"{full_name}.", space=space)
+    is_space = word in {"namespace", "module"}
+    yield from _find_script_members(tree.child(*_BODIES), f"{full_name}.", namespaced=is_space)
 
 
 def _bases(tree: Tree) -> Iterator[str]:

@@ -36,7 +36,7 @@ def _describe_branch(seen: BranchContext) -> Check:
     return Check("branch", passed=True, message=f"{where}, forked from the base {since} ago")
 
 
-def _check_prerequisites(seen: BranchContext) -> Check | None:
+def _check_prerequisites_or_raise(seen: BranchContext) -> Check | None:
     if seen.gone or not seen.needs_more:
         return None
     if seen.prerequisites is None:
@@ -82,7 +82,7 @@ CHECKS: tuple[BackportCheck, ...] = (
     ),
     BackportCheck("asked-for", lambda seen: check_requests(seen.change.requests, seen.requests)),
     BackportCheck("picks-cleanly", lambda seen: check_picks_cleanly(seen.trial, seen.tip)),
-    BackportCheck("prerequisites", _check_prerequisites, "deep"),
+    BackportCheck("prerequisites", _check_prerequisites_or_raise, "deep"),
     BackportCheck("lines-and-files", lambda seen: check_lines_and_files(seen.touched)),
     BackportCheck("api", lambda seen: check_public_names(seen.interface)),
     BackportCheck("migrations", lambda seen: check_migrations(seen.interface.migrations)),

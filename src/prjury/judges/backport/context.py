@@ -160,12 +160,12 @@ class BranchContext:
     def requests(self) -> FoundRequests:
         """What people ask for on this branch."""
         requests = select_requests(self.change.requests, self.tip.name, self.branches)
-        if requests.answer is None and (sha := self._find_fixed_commit_on_branch()):
+        if requests.answer is None and (sha := self._find_mended_commit_on_branch()):
             where = f"{printable(self.tip.name)} has {sha[:7]}, which it mends"
             return FoundRequests("yes", (f"a commit: Fixes: {sha[:12]}; {where}",))
         return requests
 
-    def _find_fixed_commit_on_branch(self) -> str | None:
+    def _find_mended_commit_on_branch(self) -> str | None:
         mended = self.change.requests.mended
         messages = self.history.messages if mended else ()
         picked = {sha for m in messages for sha in read_origins(m.text).shas}
@@ -232,7 +232,7 @@ class BranchContext:
         search = PrerequisiteSearch(
             self.pull, self.tip, fork_point, tools.config.merge, tools.releases, deadline
         )
-        return search.find(
+        return search.find_for_pick_and_names(
             self.trial,
             self.missing.symbols,
             lambda tree: find_missing_symbols(self.change.used_names, tree, tools.repository),

@@ -112,7 +112,7 @@ def measure_habits(
     others: Sequence[Sequence[EarlierChange]] = (),
 ) -> Habits:
     """Return what the changes of a branch, and those of others, say about a title's words."""
-    lift = _compute_lift(title, [(1.0, own), *((_OTHERS, other) for other in others)])
+    lift = _sum_word_lifts(title, [(1.0, own), *((_OTHERS, other) for other in others)])
     return Habits(_smooth(own[:LATELY]), lift, _smooth(own))
 
 
@@ -121,13 +121,13 @@ def _smooth(changes: Sequence[EarlierChange]) -> float:
     return (reached + _LATELY_REACHED) / (len(changes) + _LATELY_SEEN)
 
 
-def _compute_lift(
-    title: frozenset[str], branches: Sequence[tuple[float, Sequence[EarlierChange]]]
+def _sum_word_lifts(
+    title: frozenset[str], weighted_branches: Sequence[tuple[float, Sequence[EarlierChange]]]
 ) -> float:
     """Sum up how much more often changes with each word reached their branches."""
     seen = dict.fromkeys(title, 0.0)
     usual, reached = seen.copy(), seen.copy()
-    for weight, changes in branches:
+    for weight, changes in weighted_branches:
         share = sum(change.reached for change in changes) / max(len(changes), 1)
         for change in changes:
             for word in title & change.words:

@@ -16,9 +16,9 @@ from prjury.code.references import (
     NamesByKin,
     TreePaths,
     code_files,
-    find_definitions,
     find_names_used_by_added_lines,
     find_referred,
+    guess_definitions,
     is_from_stdlib,
     list_import_targets,
     words_of,
@@ -66,7 +66,7 @@ class UsedNames:
         """The changed files at the head."""
         return {file.path: file.new_blob for file in self.pull.files if file.new_blob}
 
-    def find_words(self, blobs: Iterable[str]) -> frozenset[str]:
+    def find_change_words(self, blobs: Iterable[str]) -> frozenset[str]:
         """Return which of the change's words stand in any of these blobs."""
         words = frozenset[str]().union(*self.words.values())
         distinct = list(dict.fromkeys(blobs))
@@ -76,15 +76,15 @@ class UsedNames:
                 self._words[blob] = words & words_of(content)
             return frozenset[str]().union(*(self._words.get(blob, ()) for blob in distinct))
 
-    def find_base_definitions(
+    def guess_base_definitions(
         self, kin: str, words: frozenset[str], paths: Sequence[str]
     ) -> Iterator[tuple[str, Location]]:
         """Yield where these files of the merge base seem to define the words."""
-        listed = sorted(words)
+        terms = sorted(words)
         with self._lock:
             unread = [blob for p in paths if ((blob := self.files[p]), words) not in self._defined]
             for blob, content in self._read(unread):
-                places = find_definitions(kin, listed, content) if len(content) <= MAX_BYTES else ()
+                places = guess_definitions(kin, terms, content) if len(content) <= MAX_BYTES else ()
                 self._defined[blob, words] = tuple(places)
         for path in paths:
             defined = self._defined.get((self.files[path], words), ())
@@ -124,7 +124,7 @@ class UsedNames:
 
     def defines(self, at: Location, word: str) -> bool:
         line = self.code_at(self.files, at).encode()
-        return any(find_definitions(kin_of(at.path) or "", [word], line))
+        return any(guess_definitions(kin_of(at.path) or "", [word], line))
 
 
 def find_names_and_modules(pull: PullRequest, repository: Repository) -> UsedNames:

@@ -156,7 +156,7 @@ def list_leaves(language: Language, text: str) -> list[Leaf]:
         plain = unescape_java(require_text(text.encode()), language)
     except UnreadableError as error:
         raise ManifestError(str(error)) from error
-    [reply] = Parser().parse([make_job(plain, language, tree=True)], Deadline.after(_SECONDS))
+    [reply] = Parser().parse([make_job(plain, language, as_tree=True)], Deadline.after(_SECONDS))
     if isinstance(reply, NotParsed):
         raise ManifestError(f"it could not be parsed ({reply})")
     for kind, start, end, count in reply.tree:

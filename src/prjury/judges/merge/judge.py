@@ -143,12 +143,12 @@ def _fail_by(
             place = Location(place.path, lines.first, lines.last)
         if "conflict" not in reason.casefold():
             reason = f"{kind.value.replace('_', '/')} conflict: {reason}"
-        evidence = _quote_regions(conflict, f"`{at}`" if at else "the head")
+        evidence = _quote_regions_with_markers(conflict, f"`{at}`" if at else "the head")
         checks.append(Check.bad("conflict", reason, place, evidence=evidence, fix=fix))
     return Judgment.failed(words, checks=checks, metadata={**facts, "conflicts": values})
 
 
-def _quote_regions(conflict: Conflict, head_label: str) -> str | None:
+def _quote_regions_with_markers(conflict: Conflict, head_label: str) -> str | None:
     rows = []
     for region in conflict.regions[:_FEW_REGIONS]:
         sides = []

@@ -287,7 +287,7 @@ class OwnTexts(Struct, frozen=True):
         return "\n\n".join(texts)
 
     def _read_loosely(self, path: str) -> str:
-        return self._read_bytes(path).decode("utf-8-sig", "replace")
+        return self._require_bytes(path).decode("utf-8-sig", "replace")
 
     def _is_about(self, path: str, changed: Collection[str]) -> bool:
         heading = _FRONT_MATTER.match(normalise_line_ends(self._read_loosely(path)))
@@ -296,7 +296,7 @@ class OwnTexts(Struct, frozen=True):
         return any(matches(name, glob) for glob in filter(None, words) for name in changed)
 
     def text(self, path: str) -> str:
-        content = self._read_bytes(path)
+        content = self._require_bytes(path)
         if len(content) > _LARGEST:
             raise _make_error(path, self.commit, f"is larger than {_LARGEST // 1024} KiB")
         try:
@@ -308,7 +308,7 @@ class OwnTexts(Struct, frozen=True):
         entry = self.entries.get(path)
         return entry is not None and (path.startswith(HOME) or entry.mode in REGULAR_MODES)
 
-    def _read_bytes(self, path: str) -> bytes:
+    def _require_bytes(self, path: str) -> bytes:
         entry = self.entries.get(path)
         if entry is None or entry.mode not in REGULAR_MODES:
             raise _make_error(path, self.commit, "is not a file of the base")

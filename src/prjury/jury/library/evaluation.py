@@ -99,7 +99,7 @@ def evaluate(
     vote = _make_voter(judge_or_jury, timeout)
     place = None if workspace is None else Path(workspace)
     before = read_texts(place) if place else None
-    done = _perform_within(timeout, bind_call(call, goal, place))
+    done = _perform_or_abandon(timeout, bind_call(call, goal, place))
     return done.result, _judge_context(vote, _make_context(goal, place, done, metadata, before))
 
 
@@ -155,7 +155,7 @@ async def evaluate_async(
         return waited.result()
 
     before = await run_async(lambda: read_texts(place) if place else None)
-    done = await run_async(lambda: _perform_within(timeout, run))
+    done = await run_async(lambda: _perform_or_abandon(timeout, run))
 
     def judge() -> JuryVerdict | Verdict:
         return _judge_context(vote, _make_context(goal, place, done, metadata, before))
@@ -177,7 +177,7 @@ def _judge_context(
     return replace(verdict, aggregated=verdict.aggregated.with_metadata(execution=execution))
 
 
-def _perform_within(timeout: float | None, work: Callable[[], Any]) -> Execution[Any]:
+def _perform_or_abandon(timeout: float | None, work: Callable[[], Any]) -> Execution[Any]:
     """Return how the work ended; TIMEOUT where it took longer, and then it goes on unheard."""
     if timeout is None:
         return perform(work)

@@ -50,7 +50,8 @@ CHANGES = {"==": "!=", "+": "-", "and": "or", "True": "False", "<": "<=", "not":
 
 def mutants(text: str, count: int) -> Iterator[str]:
     """The text with one name, number or operator changed."""
-    (parsed,) = Parser().parse([make_job(text, LANGUAGES["python"], tree=True)], Deadline.after(10))
+    job = make_job(text, LANGUAGES["python"], as_tree=True)
+    (parsed,) = Parser().parse([job], Deadline.after(10))
     assert isinstance(parsed, Parsed)
     chosen = random.Random(len(text))  # noqa: S311 - nothing secret
     leaves = [(start, end) for kind, start, end, below in parsed.tree if not below and end > start]

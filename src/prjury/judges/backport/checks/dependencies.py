@@ -217,11 +217,11 @@ _RANKS: Sequence[Severity | None] = ("error", "warning", "hint", None)
 
 
 def _rate(standing: BumpOnBranch) -> Severity | None:
-    rank = _RANKS.index(_rate_library(standing))
+    rank = _RANKS.index(_rate_bump_on_branch(standing))
     return (*_RANKS, None)[rank + (standing.bump.purpose is Purpose.TOOL)]
 
 
-def _rate_library(standing: BumpOnBranch) -> Severity | None:
+def _rate_bump_on_branch(standing: BumpOnBranch) -> Severity | None:
     bump, jump = standing.bump, standing.jump
     if bump.purpose is Purpose.OWN:
         return "warning"

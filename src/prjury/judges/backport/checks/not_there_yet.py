@@ -103,7 +103,7 @@ def _find_whole_and_part_copies(
     pairs = [(change.base, change.head)]
     pairs += change.commits if 1 < len(change.commits) <= _MOST_COMMITS else ()
     try:
-        same = releases.find_equal_commits(pairs, change.paths, history.fork_point or "", tip.sha)
+        same = releases.find_same_patches(pairs, change.paths, history.fork_point or "", tip.sha)
     except SourceError:
         if not (whole or any(parts.values())):
             raise  # otherwise the messages are proof enough

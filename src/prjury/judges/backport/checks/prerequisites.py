@@ -72,11 +72,11 @@ class PrerequisiteSearch(Struct, frozen=True):
     releases: Releases
     deadline: Deadline
 
-    def find(
+    def find_for_pick_and_names(
         self,
         trial: CherryPickTrial,
         missing: Sequence[MissingSymbols],
-        missing_in: Callable[[str], MissingOnBranch],
+        find_missing: Callable[[str], MissingOnBranch],
     ) -> Prerequisites:
         """Search for what makes the pick clean and adds the missing names."""
         try:
@@ -89,7 +89,7 @@ class PrerequisiteSearch(Struct, frozen=True):
                 result = self._add_names(result, missing)
             if not result.found:
                 return result
-            rest = missing_in(result.onto) if missing else MissingOnBranch()
+            rest = find_missing(result.onto) if missing else MissingOnBranch()
         except SourceError as error:
             return Prerequisites(unchecked=str(error))
         names = [*(one.name for one in rest.symbols), *filter(None, [rest.unchecked])]

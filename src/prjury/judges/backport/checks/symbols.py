@@ -114,7 +114,7 @@ def _not_near(uses: UsedNames, files: Files) -> NamesByKin:
     paths = {path for file in uses.pull.files for path in (file.path, file.old_path) if path}
     folders = {posixpath.dirname(path) for path in paths}
     near = [path for path in files if posixpath.dirname(path) in folders and path not in paths]
-    held = uses.find_words(files[path] for path in (*paths, *near[:_NEAR]) if path in files)
+    held = uses.find_change_words(files[path] for path in (*paths, *near[:_NEAR]) if path in files)
     return {kin: words - held for kin, words in uses.words.items()}
 
 
@@ -129,12 +129,12 @@ def _list_suspects(
     places: dict[str, list[Location]] = defaultdict(list)
     for kin, some_words in words.items():
         paths = [path for path in differing if kin_of(path) == kin]
-        for word, at in uses.find_base_definitions(kin, some_words, paths) if some_words else ():
+        for word, at in uses.guess_base_definitions(kin, some_words, paths) if some_words else ():
             places[word].append(at)
     return {
         word: tuple(some[:_PLACES])
         for word, some in places.items()
-        if word not in uses.find_words(files[at.path] for at in some if at.path in files)
+        if word not in uses.find_change_words(files[at.path] for at in some if at.path in files)
     }
 
 
