@@ -36,7 +36,7 @@ from prjury.github.client import GitHub
 from prjury.github.event import Event, EventKind
 from prjury.github.payload import CommentFacts, PullFacts
 from prjury.github.posts import delete_comment, has_own_reaction, post_comment, react, set_status
-from prjury.github.workflow_runs import WorkflowRun, find_workflow_run, list_runs, rerun_if_ended
+from prjury.github.workflow_runs import WorkflowRun, fetch_workflow_run, list_runs, rerun_if_ended
 from prjury.report.codec import ReportJson, verdict_from_report
 from prjury.report.continuity import PastVerdict, write_dismissal
 from prjury.report.findings import findings
@@ -293,7 +293,7 @@ class Replies:
         )
 
     def _run_of(self, number: int | None) -> WorkflowRun | None:
-        return find_workflow_run(self.history.room, number) if number else None
+        return fetch_workflow_run(self.history.room, number) if number else None
 
     def _find_judging_run(self) -> WorkflowRun | None:
         runs = list_runs(self.history.room, self._head)

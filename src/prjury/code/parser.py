@@ -90,11 +90,11 @@ def make_job(
 RunWorker: TypeAlias = Callable[[bytes, float], tuple[bytes, int | None]]
 
 
-def run_worker(lines: bytes, timeout: float) -> tuple[bytes, int | None]:
+def run_worker(job_lines: bytes, timeout: float) -> tuple[bytes, int | None]:
     standby = ensure_standby()
     near, far = socket.socketpair()
     with near, tempfile.TemporaryFile() as jobs, tempfile.TemporaryFile() as output:
-        jobs.write(lines)
+        jobs.write(job_lines)
         jobs.seek(0)
         with far:
             files = [jobs.fileno(), output.fileno(), far.fileno()]

@@ -164,7 +164,7 @@ def _make_environment() -> dict[str, str]:
 
 
 def _run_process(
-    name: str, argv: Sequence[str], stdin: bytes, env: Mapping[str, str], timeout: float
+    command: str, argv: Sequence[str], stdin: bytes, env: Mapping[str, str], timeout: float
 ) -> tuple[bytes, int, str]:
     with tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as errors:
         source.write(stdin)
@@ -182,10 +182,10 @@ def _run_process(
         errors.seek(0)
         stderr = errors.read(16_384).decode("utf-8", "replace").strip()
     if late:
-        raise GitError(f"git {name} took longer than {timeout:g} s", reason="timeout")
+        raise GitError(f"git {command} took longer than {timeout:g} s", reason="timeout")
     if len(output) > OUTPUT_LIMIT:
         raise GitError(
-            f"git {name} printed more than {OUTPUT_LIMIT // 2**20} MiB",
+            f"git {command} printed more than {OUTPUT_LIMIT // 2**20} MiB",
             remedy="Split the pull request; it is too large to be reviewed",
             reason="too_large",
         )
@@ -222,7 +222,7 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
-def make_git_error(name: str, code: int, stderr: str) -> GitError:
+def make_git_error(command: str, code: int, stderr: str) -> GitError:
     """Return the error for a git command that ended with this exit code and these words."""
     lines = [line for line in stderr.splitlines() if not line.startswith("hint:")]
     reason = next((line for line in lines if line.startswith(("fatal:", "error:"))), "")
@@ -237,7 +237,7 @@ def make_git_error(name: str, code: int, stderr: str) -> GitError:
         )
     damaged = _DAMAGE.search(stderr)
     return GitError(
-        f"git {name} failed: {visible(reason)}",
+        f"git {command} failed: {visible(reason)}",
         stderr=stderr,
         exit_code=code,
         remedy="An object or the index is missing or damaged: run git fsck, or clone again"

@@ -122,7 +122,7 @@ def has_newer_run(room: RepoClient, run: WorkflowRun) -> bool:
     )
 
 
-def find_workflow_run(room: RepoClient, run: int) -> WorkflowRun | None:
+def fetch_workflow_run(room: RepoClient, run: int) -> WorkflowRun | None:
     """Return a run; None if there is none any more."""
     try:
         doing, path = f"read run {run}", f"/actions/runs/{run}"

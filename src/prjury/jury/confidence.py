@@ -34,7 +34,7 @@ ConfidenceStrategy: TypeAlias = Confidence | str | Callable[[Judgment], float | 
 _VOTES = {Status.PASS, Status.FAIL}
 
 
-def read_strategy(
+def validate_strategy(
     strategy: ConfidenceStrategy | None,
 ) -> Confidence | Callable[[Judgment], float | None] | None:
     """The strategy itself, a name as a `Confidence`; Value- or TypeError for anything else."""
@@ -67,7 +67,7 @@ def confidence_of(
     judgment = ballot.judgment
     if judgment.status is Status.ERROR:
         return None
-    match read_strategy(strategy):
+    match validate_strategy(strategy):
         case None | Confidence.SELF_REPORT:
             return judgment.confidence
         case Confidence.AGREEMENT:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeAlias, TypeVar, cast
 
 from prjury.jury.compose import disambiguate_names, kind_of
-from prjury.jury.confidence import ConfidenceStrategy, read_strategy
+from prjury.jury.confidence import ConfidenceStrategy, validate_strategy
 from prjury.jury.count import aggregate_ballots
 from prjury.jury.guard import Listener, ask_seats, catch_crash, compute_deadline, itself, printable
 from prjury.jury.judge import ContextT, Judge, JudgeLike, JudgeType, judge_of
@@ -56,7 +56,7 @@ class Seat(Generic[ContextT]):
         object.__setattr__(self, "judge", judge_of(judge))
         object.__setattr__(self, "weight", weight)
         object.__setattr__(self, "name", name)
-        object.__setattr__(self, "confidence", read_strategy(confidence))
+        object.__setattr__(self, "confidence", validate_strategy(confidence))
 
     @property
     def title(self) -> str:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import strategies
-from prjury.jury.confidence import Confidence, confidence_of, read_strategy, title_of
+from prjury.jury.confidence import Confidence, confidence_of, title_of, validate_strategy
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.voting import Ballot
 
@@ -53,7 +53,7 @@ class Calibrated:
     ],
 )
 def test_strategies_have_titles(strategy: Any, title: str) -> None:
-    assert title_of(read_strategy(strategy)) == title
+    assert title_of(validate_strategy(strategy)) == title
     assert title_of(strategy) == title
 
 
@@ -63,13 +63,13 @@ def test_an_unknown_name_is_refused(name: str) -> None:
         ValueError,
         match=rf"^confidence '{name}' is none of self_report, agreement, flip and no function$",
     ):
-        read_strategy(name)
+        validate_strategy(name)
 
 
 @pytest.mark.parametrize("strategy", [0.7, 1, True, ["flip"]])
 def test_anything_else_is_refused(strategy: Any) -> None:
     with pytest.raises(TypeError, match=r"^a confidence strategy is a name or a function, not "):
-        read_strategy(strategy)
+        validate_strategy(strategy)
 
 
 # What they say.

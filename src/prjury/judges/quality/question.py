@@ -105,8 +105,8 @@ class Form(Struct, frozen=True):
         """Characters of what stands on every chunk."""
         return sizes(self.always) + sum(len(_write_json(fact.text)) + 1 for fact in self.facts)
 
-    def fill(self, chunk: Chunk, plan: Plan, word: Callable[[], str]) -> Question:
-        """Return the question about one chunk of a plan; ``word`` makes a new random word."""
+    def fill(self, chunk: Chunk, plan: Plan, random_word: Callable[[], str]) -> Question:
+        """Return the question about one chunk of a plan; ``random_word`` makes a new word."""
         elsewhere = [section.heading for section in plan.list_other_files(chunk)]
         left_out = [{"path": file.name, "reason": file.reason} for file in plan.left_out]
         lists = {"elsewhere": _list_entries(elsewhere), "not_shown": _list_entries(left_out)}
@@ -119,7 +119,7 @@ class Form(Struct, frozen=True):
         if self.documents_first:
             material = {"documents": material.pop("documents"), **material}
         content = _write_json(material)
-        nonce, canary = _make_word(content, word), _make_word(content, word)
+        nonce, canary = _make_word(content, random_word), _make_word(content, random_word)
         prompt = Prompt(
             self.instructions.text,
             _write_json({nonce: material}),
@@ -267,13 +267,13 @@ class OwnTexts(Struct, frozen=True):
                 raise _make_error(path, self.commit, problem, remedy="Rename it, or remove it")
         return Prompts({name: self.text(path) for name, path in paths_by_name.items()})
 
-    def guidelines(self, changed: Collection[str] = (), redact: Redact = str) -> str:
+    def guidelines(self, changed_paths: Collection[str] = (), redact: Redact = str) -> str:
         """Return what the project expects of a change; empty where it does not say."""
         general = [path for path in _GUIDELINES if self._is_there(path)]
         special = [
             path
             for path in filter(_PATH_GUIDELINES.fullmatch, self.entries)
-            if self._is_there(path) and self._is_about(path, changed)
+            if self._is_there(path) and self._is_about(path, changed_paths)
         ]
         texts = []
         for path in (*general[:1], *special[:_MOST_SPECIAL]):

@@ -41,7 +41,7 @@ def widen_hunks(
 ) -> tuple[FileChange, ...]:
     """Return the files in the same order, those of code with wider hunks where that can be had."""
     until = deadline.within(_ALL_SECONDS)
-    texts = list(_read_texts(files, repository, until))
+    texts = list(_read_texts_small_first(files, repository, until))
     quick = structs.replace(parser, seconds=min(parser.seconds, _SECONDS))
     scopes_of = list_definitions([source for _, _, source in texts], quick, until)
     wider = {}
@@ -52,7 +52,7 @@ def widen_hunks(
     return tuple(wider.get(file.path, file) for file in files)
 
 
-def _read_texts(
+def _read_texts_small_first(
     files: Sequence[FileChange], repository: Repository, deadline: Deadline
 ) -> Iterator[tuple[FileChange, str, Source]]:
     """Iterate over the texts that may get more context, small ones first, up to the limits."""

@@ -24,7 +24,7 @@ from prjury.jury.library.execution import (
     perform,
     usage_of,
 )
-from prjury.jury.library.workspace_diff import compare_texts, read_texts
+from prjury.jury.library.workspace_diff import diff_texts, read_texts_unless_many
 from prjury.jury.verdicts import JuryVerdict, Verdict
 
 VerdictT_co = TypeVar("VerdictT_co", bound=JuryVerdict | Verdict, covariant=True)
@@ -98,7 +98,7 @@ def evaluate(
     compute_deadline(timeout)  # refuses a wrong one before anything is done
     vote = _make_voter(judge_or_jury, timeout)
     place = None if workspace is None else Path(workspace)
-    before = read_texts(place) if place else None
+    before = read_texts_unless_many(place) if place else None
     done = _perform_or_abandon(timeout, bind_call(call, goal, place))
     return done.result, _judge_context(vote, _make_context(goal, place, done, metadata, before))
 
@@ -154,7 +154,7 @@ async def evaluate_async(
         waited = asyncio.run_coroutine_threadsafe(_await_reply(answer, timeout), loop)
         return waited.result()
 
-    before = await run_async(lambda: read_texts(place) if place else None)
+    before = await run_async(lambda: read_texts_unless_many(place) if place else None)
     done = await run_async(lambda: _perform_or_abandon(timeout, run))
 
     def judge() -> JuryVerdict | Verdict:
@@ -284,7 +284,7 @@ def _make_context(
     before: Mapping[str, str] | None,
 ) -> JudgmentContext:
     result = execution.result
-    after = None if before is None or workspace is None else read_texts(workspace)
+    after = None if before is None or workspace is None else read_texts_unless_many(workspace)
     message = result if isinstance(result, AgentResult) else None
     error = message.error if message else execution.error
     metadata = message.metadata if message else _make_result_metadata(result)
@@ -298,7 +298,7 @@ def _make_context(
         None if error is None else printable(error),
         {**metadata, **(extra_metadata or {})},
         trajectory=metadata.get("tool_calls") or metadata.get("tools") if message else None,
-        diff=None if before is None or after is None else printable(compare_texts(before, after)),
+        diff=None if before is None or after is None else printable(diff_texts(before, after)),
     )
 
 

@@ -80,7 +80,7 @@ def aggregate_repeated_results(results: Iterable[Judgment], total_judges: int) -
     """
     heard = tuple(results)
     _refuse_invalid_results(heard, total_judges)
-    scores = [_read_number(result.score, place) for place, result in enumerate(heard)]
+    scores = [_read_number_or_raise(result.score, place) for place, result in enumerate(heard)]
     valid = {place: score for place, score in enumerate(scores) if score is not None}
     errors, unscored = _errors_of(heard), _find_unscored(heard)
     if not valid:
@@ -118,7 +118,7 @@ def _refuse_invalid_results(heard: Sequence[object], total_judges: object) -> No
         raise ValueError("there are no results to aggregate")
 
 
-def _read_number(score: Score | None, result_index: int) -> float | None:
+def _read_number_or_raise(score: Score | None, result_index: int) -> float | None:
     if isinstance(score, CategoricalScore):
         # The contract's word for a score of the wrong kind is ValueError.
         raise ValueError(  # noqa: TRY004

@@ -16,7 +16,7 @@ _MOST_PAIRS = 4_000_000
 _PASSED_OVER = frozenset({".git", ".hg", ".svn", ".venv", "__pycache__", "node_modules"})
 
 
-def read_texts(workspace: Path) -> Mapping[str, str] | None:
+def read_texts_unless_many(workspace: Path) -> Mapping[str, str] | None:
     """Return the texts by their paths; None if there are too many. No link is followed."""
     texts: dict[str, str] = {}
     room = _MOST_BYTES
@@ -35,7 +35,7 @@ def read_texts(workspace: Path) -> Mapping[str, str] | None:
     return texts
 
 
-def compare_texts(before: Mapping[str, str], after: Mapping[str, str]) -> str:
+def diff_texts(before: Mapping[str, str], after: Mapping[str, str]) -> str:
     """Return a unified diff, which is empty if no text has changed."""
     rows: list[str] = []
     room = _MOST_PAIRS

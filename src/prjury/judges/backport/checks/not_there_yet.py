@@ -68,7 +68,7 @@ def find_applied(
 ) -> AppliedCommits | None:
     """Return how the branch's history holds the change, or None; the latest event counts."""
     messages = history.messages
-    whole, parts = _find_whole_and_part_copies(change, tip, history, releases)
+    whole, parts = _map_whole_and_part_copies(change, tip, history, releases)
     histories = [follow_reverts({**whole, **one}, messages) for one in parts or [{}]]
     brought = list(dict.fromkeys(one.brought for one in histories if one.brought))
     if not all(one.brought for one in histories):
@@ -81,7 +81,7 @@ def find_applied(
     return applied
 
 
-def _find_whole_and_part_copies(
+def _map_whole_and_part_copies(
     change: Identity, tip: BranchTip, history: History, releases: Releases
 ) -> tuple[dict[str, str], list[dict[str, str]]]:
     """Return the commits that bring the whole change or one of its commits, each with its how."""
