@@ -22,12 +22,7 @@ from msgspec import Struct
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
 from prjury.journal.write import record_tools
-from prjury.judges.workspace.program_judges import (
-    LIMITS,
-    delete_log,
-    make_shell,
-    read_environment,
-)
+from prjury.judges.workspace.program_judges import LIMITS, delete_log, make_shell, read_environment
 from prjury.jury.context import ExecutionStatus, JudgmentContext
 from prjury.jury.guard import Listener, compute_deadline
 from prjury.jury.jury import Jury
@@ -108,9 +103,10 @@ class CommandAgent:
                 done = self.shell.run(command, deadline, self.progress)
             except CannotJudgeError as error:
                 return AgentResult("", ExecutionStatus.FAILED, str(error), {"reason": error.reason})
-            result = self._read_result(done)
-            delete_log(done)
-            return result
+            try:
+                return self._read_result(done)
+            finally:
+                delete_log(done)
 
     def _find_files(self) -> Sequence[Path]:
         """Return the files that the command names, such as the agent's own program."""
@@ -214,7 +210,7 @@ def read_answer(printed: str) -> AgentResult:
     text, error, turns, tokens = "", None, 0, Counter[str]()
     usd: float | None = None
     for event in events:
-        kind, cost = event.get("type"), _find_number(event, _COSTS)
+        kind, cost = event.get("type"), _find_number(event, _COSTS, 1e6)
         text = _find_message(event) or text
         error = _find_error(event) or error
         usd = usd if cost is None else cost
@@ -236,7 +232,8 @@ def _list_events(printed: str) -> list[Event]:
     if whole is None:
         whole = [_parse_json(line) for line in printed.split("\n") if line.lstrip()[:1] == "{"]
     events = whole if isinstance(whole, list) else [whole]
-    return [event for event in events if isinstance(event, dict)]
+    plain = [event for event in events if isinstance(event, dict)]
+    return [event for event in plain if isinstance(event.get("type"), str | None)]
 
 
 def _parse_json(text: str) -> Any:  # noqa: ANN401 - JSON of a stranger
@@ -264,12 +261,11 @@ def _find_error(event: Event) -> str | None:
     return error if isinstance(error, str) else _get_entry(error, "message", str)
 
 
-def _find_number(of: Event, keys: Iterable[str]) -> float | None:
-    """Return the first of these entries that is a finite number, and not below zero."""
-    for number in map(of.get, keys):
-        if isinstance(number, int | float) and not isinstance(number, bool) and 0 <= number < 1e12:  # noqa: PLR2004 - finite
-            return float(number)
-    return None
+def _find_number(of: Event, keys: Iterable[str], most: float = 1e12) -> float | None:
+    """Return the first of these entries that is a number above zero, or zero if one is that."""
+    real = [x for x in map(of.get, keys) if isinstance(x, int | float) and not isinstance(x, bool)]
+    numbers = [float(number) for number in real if 0 <= number < most]
+    return next(filter(None, numbers), numbers[0] if numbers else None)
 
 
 def list_tool_calls(events: Sequence[Event]) -> Sequence[Mapping[str, str]]:

@@ -14,13 +14,7 @@ from msgspec import Struct
 from prjury.deadline import Deadline
 from prjury.errors import SourceError
 from prjury.github.artifacts import fetch_junit_reports
-from prjury.github.check_results import (
-    CommitRuns,
-    OwnRun,
-    ReportedRun,
-    read_check_run,
-    read_status,
-)
+from prjury.github.check_results import CommitRuns, OwnRun, ReportedRun, read_check_run, read_status
 from prjury.github.client import GITHUB_API, Connection, GitHub, RetryBudget
 from prjury.github.repo_client import KeptPages
 from prjury.github.workflow_runs import WorkflowRun, read_workflow_run

@@ -1,8 +1,8 @@
 """What the report needs of a judgment: small values that judges write and that the report reads.
 
 A judge merges `to_metadata()` of its facts into the judgment's metadata, where they are JSON;
-readers call `of()`. Metadata may come from another version or from a judge of somebody else, so
-`of` leaves out whatever has not the expected form. Builds and merges are known by their key
+readers call `parse()`. Metadata may come from another version or from a judge of somebody else, so
+`parse` leaves out whatever has not the expected form. Builds and merges are known by their key
 ``facts``, never by the judge's name.
 """
 

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import msgspec
 
 from prjury.errors import CannotJudgeError, ConfigError
-from prjury.judges.builds.calls import RECIPE_FAMILIES, WORDS, Call, split_name
+from prjury.judges.builds.calls import RECIPE_FAMILIES, WORDS, Call, is_test_name, split_name
 from prjury.judges.builds.ci_steps import CiStep, StepReader, fill_variables, has_part
 from prjury.judges.builds.plan import LeftOutStep
 from prjury.judges.builds.source_tree import SourceTree, parent_of
@@ -118,7 +118,7 @@ def choose_ci_jobs(root: SourceTree, here: Toolchains) -> BaseCi | None:
             chosen.append(job)
             covered |= job.kinds
     others = tuple(job for _, job in rest if job not in chosen)
-    return BaseCi(tuple(chosen), (*others, *reader.elsewhere), external)
+    return BaseCi(tuple(chosen), (*others, *reader.in_containers), external)
 
 
 #: Families behind which any kind of code may be tested.
@@ -168,7 +168,7 @@ class _LoadedWorkflows:
         self.root, self.here = root, here
         self.external: list[str] = []
         self.left_out: list[LeftOutStep] = []
-        self.elsewhere: list[CiJob] = []  # jobs that test in containers
+        self.in_containers: list[CiJob] = []
         self.workflows: dict[str, Workflow] = {}
         files = sorted(path for path in root.files if parent_of(path) == WORKFLOWS)
         for path, text in root.texts([path for path in files if path.endswith((".yml", ".yaml"))]):
@@ -228,11 +228,11 @@ class _LoadedWorkflows:
             return
         for rank, one in ranked:
             if not (rank.not_on_pull_requests or rank.aside or rank.other_machine):
-                for step in one.left_out:
-                    if step.tests or (step.kind == "unknown" and not rank.unnamed):
-                        self.left_out.append(step)
-                texts = (step.text for step in one.left_out if step.kind == "services")
-                self.elsewhere += [one] if any("test" in text for text in texts) else []
+                kinds = set[str]() if rank.unnamed else {"unknown"}
+                self.left_out += [step for step in one.left_out if step.tests or step.kind in kinds]
+                scripts = (step.text.split() for step in one.left_out if step.kind == "services")
+                tests = any("run" in words and any(map(is_test_name, words)) for words in scripts)
+                self.in_containers += [one] if tests else []
 
 
 def _list_tests(job: CiJob) -> set[str]:

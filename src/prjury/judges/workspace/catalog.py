@@ -85,7 +85,7 @@ def make_named_judge(
     environ: Mapping[str, str],
     other_names: Iterable[str] = (),
 ) -> DirectoryJudge:
-    """Make the judge with these options; ``others`` are names that are known elsewhere."""
+    """Make the judge with these options; ``other_names`` are known elsewhere."""
     kind = KINDS.get(name)
     if kind is None:
         names = [*KINDS, *other_names]

@@ -573,7 +573,8 @@ class TestSteps:
     def test_a_job_that_tests_in_containers_is_another_job(self, here: Toolchains) -> None:
         compose = "run: docker compose -p redash run --name tests redash tests --junitxml=junit.xml"
         backend = job("run: docker compose up -d", compose, name="backend-unit-tests")
-        image = job("run: docker build .", name="test-image")
+        push = "run: docker run app:latest", "run: docker push example/app:latest"
+        image = job("run: docker build -t testimage .", *push, name="test-image")
         ci = read_all(here, None, a=job("run: npm test"), b=backend, c=image)
         assert [one.job for one in ci.others] == ["backend-unit-tests"]
 

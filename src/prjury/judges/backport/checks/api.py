@@ -16,13 +16,7 @@ from msgspec import Struct
 from prjury.code.languages import Language, language_of
 from prjury.code.names import has_names
 from prjury.code.parser import NotParsed, Parser
-from prjury.code.publics.difference import (
-    ChangeKind,
-    NameChange,
-    SourceText,
-    changes,
-    find_publics,
-)
+from prjury.code.publics.difference import ChangeKind, NameChange, SourceText, changes, find_publics
 from prjury.code.publics.model import Publics
 from prjury.code.source import Source, UnreadableError, require_text
 from prjury.deadline import Deadline

@@ -13,11 +13,7 @@ from typing import Literal
 from msgspec import Struct
 
 from prjury.judges.backport.requests.branches import match_branches
-from prjury.judges.backport.requests.labels import (
-    EVERYWHERE,
-    BackportRequest,
-    read_labels,
-)
+from prjury.judges.backport.requests.labels import EVERYWHERE, BackportRequest, read_labels
 from prjury.judges.backport.requests.texts import of_message, of_text, of_title
 from prjury.jury.judgment import Check
 from prjury.policy.schema import BackportConfig
