@@ -36,7 +36,7 @@ def read_step(
     log = tmp_path / "log"
     content = content.encode() if isinstance(content, str) else content
     log.write_bytes(content.replace(b"{tree}", str(TREE).encode()))
-    return read_log(log, TreeFiles(known), PLACES.relative, failed=failed)
+    return read_log(log, TreeFiles(known), PLACES.make_paths_relative, failed=failed)
 
 
 def read_failed(

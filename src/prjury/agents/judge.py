@@ -30,7 +30,7 @@ from prjury.jury.library.replies import (
 )
 from prjury.jury.library.template import PromptT, Template, template_of
 from prjury.resources import template_texts
-from prjury.sandbox.caches import walk
+from prjury.sandbox.caches import walk_entries
 from prjury.scratch import scratch
 
 #: Files that a judgment names.
@@ -233,7 +233,7 @@ FileStats: TypeAlias = Mapping[str, tuple[int, ...]]
 def stat_files(root: Path) -> FileStats:
     """Look at the files of a directory; what cannot be looked at is left out."""
     stats = {}
-    for entry in walk(root):
+    for entry in walk_entries(root):
         with contextlib.suppress(OSError):
             it = entry.stat(follow_symlinks=False)
             if not stat.S_ISDIR(it.st_mode):
@@ -263,7 +263,7 @@ def copy_workspace(root: Path, most: int = MOST_ENTRIES) -> Iterator[Path]:
     with scratch("prjury-agent-") as around:
         target = around / (root.name or "workspace")
         target.mkdir()
-        for count, entry in enumerate(walk(root), 1):
+        for count, entry in enumerate(walk_entries(root), 1):
             if count > most:
                 raise CannotJudgeError(
                     f"the workspace has more than {most} entries and is not copied",

@@ -123,7 +123,7 @@ def make_junit_evidence(
         tests = make_reported_run(
             read_reports_at(places.head, merged),
             read_reports_at(places.base, base) if places.base else None,
-            good=places.result == "success" if places.result else None,
+            passed=places.result == "success" if places.result else None,
         )
         options = next(iter(list_build_options(change.config)), BuildOptions())
         ports = make_build_ports(environment, change.config, store)

@@ -74,14 +74,14 @@ def find_credential_files(environ: Mapping[str, str], names: Collection[str]) ->
 
 def _is_small(directory: Path, most_files: int) -> bool:
     size = 0
-    for files, entry in enumerate(walk(directory), 1):
+    for files, entry in enumerate(walk_entries(directory), 1):
         size += entry.stat(follow_symlinks=False).st_blocks * 512
         if files > most_files or size > _MOST_BYTES:
             return False
     return True
 
 
-def walk(directory: Path) -> Iterator[os.DirEntry[str]]:
+def walk_entries(directory: Path) -> Iterator[os.DirEntry[str]]:
     """Yield every file and directory below one; what cannot be listed is left out."""
     waiting = [str(directory)]
     while waiting:

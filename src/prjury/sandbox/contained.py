@@ -26,7 +26,7 @@ from prjury.sandbox.caches import copy_caches, find_credential_files
 from prjury.sandbox.environment import (
     limit_java,
     make_allowed_environment,
-    make_caches_and_list_writable,
+    make_caches_and_list_writable_places,
     make_home_variables,
     withheld,
 )
@@ -151,7 +151,7 @@ class ContainedShell:
     def _reach(self) -> Reach:
         environment = self.environment()
         lent = frozenset(map(str, find_credential_files(self._environ, self.lent)))
-        places = make_caches_and_list_writable(environment)
+        places = make_caches_and_list_writable_places(environment)
         return Reach(self._environ, environment, places, self._hidden, lent)
 
     @functools.cached_property

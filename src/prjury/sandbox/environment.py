@@ -111,7 +111,7 @@ def make_allowed_environment(
     caches: bool = True,
 ) -> dict[str, str]:
     """Return the environment without HOME and TMPDIR; secrets are refused among ``extra``, too."""
-    places = _find_tool_places(environ)
+    places = _find_tool_variables(environ)
     if not caches:
         places = {name: place for name, place in places.items() if name in _TOOL_PLACES}
     names = _match_names(environ, (*_PASSED, *_CERTIFICATES, *_ADDRESSES))
@@ -131,7 +131,7 @@ def make_allowed_environment(
     }
 
 
-def make_caches_and_list_writable(variables: Mapping[str, str]) -> list[str]:
+def make_caches_and_list_writable_places(variables: Mapping[str, str]) -> list[str]:
     """Return the outermost places of the operator into which tools would write, mounts excepted."""
     for name in _CACHE_PLACES.keys() & variables.keys():
         with suppress(OSError):
@@ -186,7 +186,7 @@ def withheld(environ: Mapping[str, str], extra: Iterable[str] = ()) -> list[str]
     return sorted(name for name in addresses if _CREDENTIALS.search(environ[name]))
 
 
-def _find_tool_places(environ: Mapping[str, str]) -> dict[str, str]:
+def _find_tool_variables(environ: Mapping[str, str]) -> dict[str, str]:
     variables = {name: environ[name] for name in _PLACES if name in environ}
     if "GOPATH" in environ:  # the module cache lies below it unless it is named itself
         variables.setdefault("GOMODCACHE", os.path.join(environ["GOPATH"], "pkg", "mod"))  # noqa: PTH118

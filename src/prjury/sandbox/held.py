@@ -34,7 +34,7 @@ class RunningLauncher:
     gone: bool = False
     _received: bytes = b""
 
-    def receive(self, seconds: float) -> tuple[str, int] | None:
+    def receive_word_and_number(self, seconds: float) -> tuple[str, int] | None:
         """Wait for the next word and its number; None if none has come, or `gone`."""
         self.channel.settimeout(max(0.01, seconds))
         try:
@@ -91,7 +91,7 @@ def launch(request: launcher.Request, log_fd: int) -> RunningLauncher:
             socket.send_fds(_start_fork_server(), [b"R"], [file.fileno(), far.fileno(), log_fd])
     running = RunningLauncher(near)
     _running.add(running)
-    word, running.pid = running.receive(_SECONDS_TO_START) or ("", 0)
+    word, running.pid = running.receive_word_and_number(_SECONDS_TO_START) or ("", 0)
     if word == "pid":
         return running
     near.close()

@@ -131,7 +131,7 @@ class Launch:
     def run(self) -> tuple[str, int]:
         """Run to the end, or to the first order or limit that ends it early."""
         wakeup = _wake_on_children()
-        self.program, self.output, failure = _fork_program(self.request)
+        self.program, self.output, failure = _start_program_and_read_failure(self.request)
         if failure:
             word, number = failure.split()
             return word, int(number)
@@ -140,9 +140,9 @@ class Launch:
             poller.register(descriptor, select.POLLIN)
         while self.status is None and not self.flooded:
             events = [descriptor for descriptor, _ in poller.poll()]
-            if self.channel in events and not self._handle_order():
+            if self.channel in events and not self._handle_order_unless_end():
                 break
-            if self.output in events and not self._copy_output():
+            if self.output in events and not self._copy_some_output():
                 poller.unregister(self.output)
             if wakeup in events:
                 os.read(wakeup, 4096)
@@ -152,13 +152,13 @@ class Launch:
     def _kill_and_drain(self) -> tuple[str, int]:
         self._kill_descendants()
         os.set_blocking(self.output, False)
-        while self._copy_output():
+        while self._copy_some_output():
             pass
         if self.flooded:
             return "limit", 0
         return "exit", -signal.SIGKILL if self.status is None else self.status
 
-    def _handle_order(self) -> bool:
+    def _handle_order_unless_end(self) -> bool:
         """Take an order; return False if it is over."""
         try:
             order = os.read(self.channel, 1)
@@ -169,7 +169,7 @@ class Launch:
                 os.killpg(self.program, signal.SIGTERM)
         return order == b"T"
 
-    def _copy_output(self) -> bool:
+    def _copy_some_output(self) -> bool:
         """Bring some output to the log; return False if there is none at the moment or ever."""
         try:
             chunk = os.read(self.output, 1 << 16)
@@ -212,14 +212,14 @@ class Launch:
             self.status = ended
 
 
-def list_descendants(root: int) -> list[int]:
+def list_descendants(root_pid: int) -> list[int]:
     """Return the processes below ``root``, nearest first; empty where there is no ``/proc``."""
     children: dict[int, list[int]] = {}
     with contextlib.suppress(FileNotFoundError):
         for name in os.listdir("/proc"):  # noqa: PTH208 - starts faster without pathlib
             if name.isdigit() and (parent := _parent(name)):
                 children.setdefault(parent, []).append(int(name))
-    processes = list(children.get(root, ()))
+    processes = list(children.get(root_pid, ()))
     for pid in processes:
         processes.extend(children.get(pid, ()))
     return processes
@@ -241,7 +241,7 @@ def _wake_on_children() -> int:
     return reading
 
 
-def _fork_program(request: Request) -> tuple[int, int, str]:
+def _start_program_and_read_failure(request: Request) -> tuple[int, int, str]:
     """Fork and execute; the process, the reading end of its output, and what failed."""
     output, printing = os.pipe()
     failure, failing = os.pipe()

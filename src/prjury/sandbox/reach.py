@@ -197,6 +197,6 @@ def _try_walls(walls: Walls, outside: Path) -> int:
     with tempfile.TemporaryFile() as log, contextlib.suppress(CannotJudgeError):
         running = launch(probe, log.fileno())
         with running.channel:
-            word, version = running.receive(10.0) or ("", 0)
+            word, version = running.receive_word_and_number(10.0) or ("", 0)
         return version if word == "walls" else 0
     return 0

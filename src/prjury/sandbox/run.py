@@ -24,7 +24,7 @@ from prjury.ports import Progress
 from prjury.ports.types import Completed
 from prjury.processes import kill_by_environment
 from prjury.sandbox import launcher
-from prjury.sandbox.caches import walk
+from prjury.sandbox.caches import walk_entries
 from prjury.sandbox.held import RunningLauncher, launch
 from prjury.sandbox.launcher import list_descendants
 
@@ -54,7 +54,7 @@ class LastLine:
     progress: Progress
     size: int = 0
 
-    def report(self) -> None:
+    def report_if_grown(self) -> None:
         size = os.fstat(self.log.fileno()).st_size
         if size == self.size:
             return
@@ -93,7 +93,7 @@ class Usage:
     def _measure_disk_excess(self, started: float) -> LimitCode | None:
         size = files = 0
         for place in self.places:
-            for entry in walk(place):
+            for entry in walk_entries(place):
                 with contextlib.suppress(OSError):
                     size += entry.stat(follow_symlinks=False).st_blocks * 512
                 files += 1
@@ -159,8 +159,8 @@ class ProcessRun:
         usage = Usage(running.pid, self.scratches, self.limits)
         while not self.outcome and not running.gone:
             wait = _TICK_SECONDS if self.kill_at else min(_TICK_SECONDS, deadline.remaining)
-            self.outcome = running.receive(wait)
-            last_line.report()
+            self.outcome = running.receive_word_and_number(wait)
+            last_line.report_if_grown()
             now = time.monotonic()
             if self.kill_at is None:
                 self._enforce_limits(running, usage, deadline, now)
@@ -185,7 +185,7 @@ class ProcessRun:
         running.order(b"K")
         until = time.monotonic() + _KILL_SECONDS
         while not running.gone and time.monotonic() < until:
-            self.outcome = running.receive(until - time.monotonic()) or self.outcome
+            self.outcome = running.receive_word_and_number(until - time.monotonic()) or self.outcome
         running.kill()
         running.channel.close()
         if not self.outcome and self.own_home:

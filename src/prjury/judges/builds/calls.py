@@ -174,7 +174,7 @@ def _read_call(words: list[str], place: str) -> Call:
     through = name_program(before) if words[0] != before else ""
     below, (path, *rest) = _extract_working_directory(words)
     program = name_program(path)
-    family, runner = _classify_test(program, rest, path, below)
+    family, runner = _find_test_family_and_runner(program, rest, path, below)
     purpose = "test" if family else _find_purpose_besides_tests(program, rest, path)
     place = posixpath.normpath(posixpath.join(place, inside, below))
     return Call(tuple(words), purpose, family, runner, through, "" if place == "." else place)
@@ -191,7 +191,7 @@ def _unwrap_and_find_place(words: list[str]) -> tuple[list[str], str]:
         below, plain = _extract_working_directory(words)
         if program == "python" and "-m" in words[1:-1]:
             words = words[words.index("-m") + 1 :]
-        elif program in WORDS["managers"] | WORDS["by_file"] and (at := _find_runner_index(plain)):
+        elif program in WORDS["managers"] | WORDS["by_file"] and (at := _find_runner_or_zero(plain)):
             words = [plain[at].removesuffix(".js"), *plain[at + 1 :]]
             place = posixpath.join(place, below)
         elif program == "go" and (inner := _find_go_runner(plain[1:])):
@@ -247,7 +247,7 @@ def _find_go_runner(words: Sequence[str]) -> list[str]:
     return [name, *words[words.index(plain[0]) + 1 :]] if name in _RUNNERS else []
 
 
-def _find_runner_index(words: Sequence[str]) -> int:
+def _find_runner_or_zero(words: Sequence[str]) -> int:
     for at, word in enumerate(words[1:], 1):
         if word.rpartition("/")[2].removesuffix(".js").lstrip("_") in _RUNNERS:
             return at
@@ -291,29 +291,29 @@ def _find_wrapped_command(program: str, words: list[str]) -> list[str]:
     return []
 
 
-def _classify_test(
-    program: str, words: Sequence[str], path: str, place: str
+def _find_test_family_and_runner(
+    program: str, arguments: Sequence[str], program_path: str, place: str
 ) -> tuple[Family, Runner]:
-    if not {"--version", "--help", "--no-run"}.isdisjoint(words):
+    if not {"--version", "--help", "--no-run"}.isdisjoint(arguments):
         return "", ""
     if program in _RUNNERS:
-        lists = program != "prove" and not WORDS["listing_tests"].isdisjoint(words)
-        family, tests = _RUNNERS[program], not (lists or _selects_no_tests(program, words))
+        lists = program != "prove" and not WORDS["listing_tests"].isdisjoint(arguments)
+        family, tests = _RUNNERS[program], not (lists or _selects_no_tests(program, arguments))
     elif program in _CALLED:
         family, *names = _CALLED[program]
-        words = _drop_choices(program, words)
-        tests = _asks_for_test(names, words)
-        starts, *plain = [word for word in words if word[:1] not in {"-", "+"}] or [""]
+        arguments = _drop_choices(program, arguments)
+        tests = _asks_for_test(names, arguments)
+        starts, *plain = [word for word in arguments if word[:1] not in {"-", "+"}] or [""]
         if program == "go" and starts == "run":
             tests = plain[1:] != [] and plain[1].startswith("test")
             return (family, "script") if tests else ("", "")
         if program == "cargo" and starts in WORDS["going_through"]:
             return (family, "script") if tests or is_test_name(place) else ("", "")
     elif program in _BUILDERS:
-        family, tests = _BUILDERS[program], _calls_test_goal(program, words)
+        family, tests = _BUILDERS[program], _calls_test_goal(program, arguments)
         tests = tests or (family == "make" and place.strip("./").startswith("test"))
     else:
-        return _detect_test_script(program, words, path)
+        return _detect_test_script(program, arguments, program_path)
     return (family, program) if tests else ("", "")
 
 
@@ -389,17 +389,17 @@ def _detect_test_script(program: str, words: Sequence[str], path: str) -> tuple[
     return _detect_test_path(path)
 
 
-def _classify_interpreted(program: str, words: Sequence[str]) -> tuple[Family, Runner]:
-    if program in {"node", "tsx"} and "--test" in words:
+def _classify_interpreted(program: str, arguments: Sequence[str]) -> tuple[Family, Runner]:
+    if program in {"node", "tsx"} and "--test" in arguments:
         return "node", "node"
-    options = [*takewhile(lambda word: word.startswith("-"), words)]
-    path, *rest = [word for word in words[len(options) :] if not word.startswith("-")] or [""]
+    options = [*takewhile(lambda word: word.startswith("-"), arguments)]
+    path, *rest = [word for word in arguments[len(options) :] if not word.startswith("-")] or [""]
     if not path or not {"-c", "-e", "-E"}.isdisjoint(options):  # then it is the program's text
         return ("script", "script") if ".test(" in path or "::test" in path else ("", "")
     if path.endswith(("manage.py", "setup.py")) and rest:
         return ("python", "django") if rest[0] in {"test", "pytest"} else ("", "")
     if (inner := name_program(path)) in _CALLED:
-        return _classify_test(inner, rest, path, "")
+        return _find_test_family_and_runner(inner, rest, path, "")
     return ("script", "script") if rest[:1] == ["test"] else _detect_test_path(path)
 
 

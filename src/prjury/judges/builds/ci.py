@@ -96,9 +96,9 @@ class BaseCi(msgspec.Struct, frozen=True):
     left_out: tuple[LeftOutStep, ...] = ()
 
 
-def choose_ci_jobs(root: SourceTree, here: Toolchains) -> BaseCi | None:
+def choose_base_ci_jobs(base_tree: SourceTree, toolchains: Toolchains) -> BaseCi | None:
     """The CI of the base that tests pull requests; None if no job in its workflows does."""
-    reader = _LoadedWorkflows(root, here)
+    reader = _LoadedWorkflows(base_tree, toolchains)
     ranked = sorted(reader.rank_jobs(), key=lambda one: (one[0], ("gradle", "") in one[1].places))
     external = tuple(dict.fromkeys(reader.external))
     left_out = tuple(dict.fromkeys(reader.left_out))
@@ -110,7 +110,7 @@ def choose_ci_jobs(root: SourceTree, here: Toolchains) -> BaseCi | None:
     for rank, job in rest:
         inside = {family for family, place in covered if not place} & RECIPE_FAMILIES
         plain = not any(family in WRAPPING | inside for family, _ in job.kinds)
-        present = all(place in root.directories for _, place in job.places)
+        present = all(place in base_tree.directories for _, place in job.places)
         beside = rank.not_on_pull_requests or rank.aside or rank.other_machine
         apart = {place for _, place in covered}.isdisjoint(place for _, place in job.places)
         runs = apart or not (rank.lacks or rank.needs_artifacts)

@@ -43,12 +43,12 @@ _RUNNER = {**TABLE["runner"], **{name: f"{{home}}/.github-files/{name}" for name
 _BASH = ("[[", "<(", "<<<", "${", "&>", "pushd ", "source ", "\n", "set -o", "shopt ")
 
 
-def plan_ci_job(job: CiJob, root: SourceTree, here: Toolchains) -> BuildPlan:
+def plan_ci_job(job: CiJob, root: SourceTree, toolchains: Toolchains) -> BuildPlan:
     """The job's own lines, each test told to write a report, in a private environment."""
     steps, env = list[BuildStep](), dict(_RUNNER)
     for step in job.steps:
         number = 1 + sum(one.name == "test" for one in steps)
-        steps.append(_make_build_step(_use_local_tox_python(step, here), number, root))
+        steps.append(_make_build_step(_use_local_tox_python(step, toolchains), number, root))
     bare = (call for call in job.calls if call.program in WORDS["python"] and call.through in _BARE)
     if any(bare) or any(call.words[:2] == ("uv", "pip") for call in job.calls):
         steps.insert(0, _VENV)
@@ -61,15 +61,15 @@ def plan_ci_job(job: CiJob, root: SourceTree, here: Toolchains) -> BuildPlan:
     chosen = ""
     if settings and count_interpreters(settings.listed) > 1:
         chosen = env["TOXENV"] = choose_environment(settings.listed)
-    for node in here.of("node")[:1]:
+    for node in toolchains.of("node")[:1]:
         if (npmrc := node.home / "etc/npmrc").is_file():
             env["npm_config_globalconfig"] = escape_braces(str(npmrc))
     for name, text in job.env.items():
-        is_compiler = name in {"CC", "CXX"} and not here.has(text)
+        is_compiler = name in {"CC", "CXX"} and not toolchains.has(text)
         if name not in WORDS["not_taken"] and not is_refused(name) and not is_compiler:
             env[name] = escape_braces(text)
     places = [f"{{home}}/{place}" for place in _OWN_PLACES]
-    env["PATH"] = os.pathsep.join([*places, escape_braces(here.path)])
+    env["PATH"] = os.pathsep.join([*places, escape_braces(toolchains.path)])
     if job.linters:
         notes.append(f"not run here, since it tests nothing: {_join_scripts(job.linters)}")
     notes += _name_other_rows(job)
@@ -90,14 +90,14 @@ def plan_ci_job(job: CiJob, root: SourceTree, here: Toolchains) -> BuildPlan:
     )
 
 
-def _use_local_tox_python(step: CiStep, here: Toolchains) -> CiStep:
+def _use_local_tox_python(step: CiStep, toolchains: Toolchains) -> CiStep:
     script = step.script
     calls = [call for call in step.calls if call.program == "tox"]
     for word, name in (pair for call in calls for pair in pairwise(call.words)):
         factor, dash, rest = name.partition("-")
         number = factor.removeprefix("py").removeprefix("thon")
         version = f"{number[:1]}.{number[1:]}" if number.isdigit() else number
-        if word == "-e" and len(number) > 1 and here.distance("python", version) > 0:
+        if word == "-e" and len(number) > 1 and toolchains.distance("python", version) > 0:
             script = script.replace(name, f"py{dash}{rest}")
     return replace(step, script=script)
 
@@ -149,13 +149,13 @@ def add_ci_options_and_steps(plan: BuildPlan, job: CiJob, following: BuildPlan |
     pairs = [pair for pair in called if pair[1].place == plan.directory] or called
     if pairs:
         step, call = max(pairs, key=lambda pair: measure_feature_breadth([pair[1]]))
-        options = _select_safe_options(call.words, table)
+        options = _derive_safe_options(call.words, table)
         alike = [call]
         if table.goal == "build":  # tasks of several calls can be asked for in one
-            alike = [one for _, one in pairs if _select_safe_options(one.words, table) == options]
+            alike = [one for _, one in pairs if _derive_safe_options(one.words, table) == options]
         goals = [goal for one in alike for goal in _list_goals(one.arguments, table)]
         goals = [*dict.fromkeys(goals)]
-        steps = tuple(_add_options_and_goals(one, options, goals, table) for one in plan.steps)
+        steps = tuple(_add_options_replace_goal(one, options, goals, table) for one in plan.steps)
         reasons += [f"options as in {step.origin}"] if steps != plan.steps else []
         notes += _name_other_rows(job)
         others = [one.words for _, one in pairs if one not in alike and family != "cmake"]
@@ -179,7 +179,7 @@ def add_ci_options_and_steps(plan: BuildPlan, job: CiJob, following: BuildPlan |
     )
 
 
-def _select_safe_options(words: Sequence[str], table: Options) -> list[str]:
+def _derive_safe_options(words: Sequence[str], table: Options) -> list[str]:
     options: dict[tuple[str, ...], None] = {}
     names = {word.partition("=")[0] for word in words}
     each = names & {"--feature-powerset", "--each-feature"}
@@ -214,7 +214,7 @@ def _list_goals(arguments: Sequence[str], table: Options) -> list[str]:
     return goals[-1:] if table.goal and goals[-1:] in (["test"], ["package"]) else []
 
 
-def _add_options_and_goals(
+def _add_options_replace_goal(
     step: BuildStep, options: Sequence[str], goals: Sequence[str], table: Options
 ) -> BuildStep:
     if isinstance(step.command, str):

@@ -110,7 +110,7 @@ class StepReader:
             elif step.uses.startswith("./"):
                 self._read_local_action(step)
             elif step.uses:
-                self._read_action(step)
+                self._read_remote_action(step)
 
     def _read_local_action(self, step: WorkflowStep) -> None:
         place = step.uses.removeprefix("./").strip("/")
@@ -130,7 +130,7 @@ class StepReader:
         self._depth -= 1
         self.context, self.path, self.defaults = outer
 
-    def _read_action(self, step: WorkflowStep) -> None:
+    def _read_remote_action(self, step: WorkflowStep) -> None:
         inputs = {name: self.context.fill(text) or "" for name, text in step.inputs.items()}
         self.actions.append(replace(step, inputs=inputs))
         tool, key = SETUP_ACTIONS.get(step.action, ("", ""))

@@ -71,7 +71,7 @@ class Comparison(Struct, frozen=True, dict=True):
         return failures
 
     @property
-    def ordered(self) -> tuple[Failure, ...]:
+    def worst_first(self) -> tuple[Failure, ...]:
         """All failures, those that fail the judge first, errors without a place last."""
 
         def rank(failure: Failure) -> tuple[bool, bool, bool, bool]:
@@ -140,13 +140,13 @@ def compare(
     run: Run,
     paths: frozenset[str],
     options: BuildOptions,
-    changed: Collection[str] = (),
+    changed_paths: Collection[str] = (),
 ) -> Comparison:
     """Compare both sides; what fails alike on both without a test may be the machine's."""
     outcome = _add_log_failure_if_none(_merge_retry(run))
     base = _add_log_failure_if_none(run.base) if run.base else None
     run = replace(run, base=base)
-    fault = find_machine_fault(outcome, changed, paths, run.versions)
+    fault = find_machine_fault(outcome, changed_paths, paths, run.versions)
     outcome, silence = _add_newly_broken_steps(outcome, base), None
     if base and outcome.failed:
         outcome = _mark_pre_existing(outcome, base)
@@ -159,11 +159,11 @@ def compare(
             fault = find_remedy(texts, paths, run.versions, strict=False)
             if fault or silence == "untested":
                 outcome = _mark(outcome, outcome.failures, "environment")
-        if lack := _find_lack_shared_with_base(outcome, base, changed, paths):
+        if lack := _find_lack_shared_with_base(outcome, base, changed_paths, paths):
             new = [one for one in outcome.failures if one.state == "new"]
             outcome, fault = _mark(outcome, new, "environment"), fault or lack
     outcome = _mark_or_add_environment_failures(outcome, fault)
-    tests = [path for path in changed if path not in paths and kind_of(path) is FileKind.TEST]
+    tests = [path for path in changed_paths if path not in paths and kind_of(path) is FileKind.TEST]
     return Comparison(plan, run, outcome, paths, options, fault, silence, min(tests, default=""))
 
 
@@ -271,7 +271,7 @@ def _mark_pre_existing(outcome: TreeRun, base: TreeRun) -> TreeRun:
 
 def find_machine_fault(
     run: TreeRun,
-    changed: Collection[str],
+    changed_paths: Collection[str],
     paths: Collection[str],
     versions: dict[str, str] | None = None,
 ) -> Remedy | None:
@@ -279,7 +279,7 @@ def find_machine_fault(
     if not run.failed or not run.ended:
         return None
     tail = run.deciding_step.tail.splitlines()
-    if any(one.kind == "test" or _is_of_tree(one, changed, paths) for one in run.failures):
+    if any(one.kind == "test" or _is_of_tree(one, changed_paths, paths) for one in run.failures):
         goals = [one for one in run.failures if one.name and one.kind in {"error", "goal"}]
         lines = [line for goal in goals for line in _list_lines_about(goal, tail)]
     else:
@@ -330,7 +330,7 @@ def _mark_or_add_environment_failures(outcome: TreeRun, fault: Remedy | None) ->
     return outcome
 
 
-def find_new_test_failures(run: Run) -> tuple[Failure, ...]:
+def find_new_test_failures_if_compiled(run: Run) -> tuple[Failure, ...]:
     """The tests that fail newly; none where code does not compile, which no luck explains."""
     if not run.head.failed or not run.head.ended:
         return ()

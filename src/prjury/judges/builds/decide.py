@@ -190,7 +190,7 @@ def make_checks(comparison: Comparison) -> tuple[Check, ...]:
         words, evidence = wording.describe_step(step), step.tail
         if not step.good:
             lines = [one for one in evidence.splitlines() if not one.lstrip().startswith(PASSED)]
-            causes = [one for one in comparison.ordered if one.kind != "goal"][:_MOST_QUOTED]
+            causes = [one for one in comparison.worst_first if one.kind != "goal"][:_MOST_QUOTED]
             texts = [": ".join(filter(None, (o.place or o.name, o.shown))) for o in causes]
             evidence = "\n\n".join(texts) or "\n".join(lines) or evidence
         checks.append(Check("build-executed", step.good, words, evidence=evidence or None))
@@ -231,7 +231,7 @@ def _make_lost_test_checks(comparison: Comparison) -> Iterator[Check]:
 
 def check_causes(comparison: Comparison) -> list[Check]:
     """A check for each failure that could be read; one for all tests that lack a service."""
-    failures = comparison.ordered
+    failures = comparison.worst_first
     lacking = [one for one in failures if one.kind == "test" and one.state == "environment"]
     checks = []
     if lacking:
@@ -287,7 +287,7 @@ def make_metadata(comparison: Comparison) -> dict[str, Any]:
         "modules": list(plan.modules),
         "ran_again": run.retry is not None,
         "versions": dict(run.versions),
-        "failures": [failure.as_json() for failure in comparison.ordered[:_MOST_LISTED]],
+        "failures": [failure.as_json() for failure in comparison.worst_first[:_MOST_LISTED]],
         "summaries": ["build-executed", "tests-passed", *(follow if has_causes else ())],
         **({"base_commit": run.base_commit} if run.base_commit else {}),
     }
@@ -369,8 +369,8 @@ def combine_judgments(judgments: Sequence[Judgment], notes: Sequence[str] = ()) 
     )
 
 
-def _merge_metadata(ordered: Sequence[Judgment]) -> dict[str, Any]:
-    every = [judgment.metadata for judgment in ordered]
+def _merge_metadata(worst_first: Sequence[Judgment]) -> dict[str, Any]:
+    every = [judgment.metadata for judgment in worst_first]
     counts = [metadata["tests"] for metadata in every if metadata.get("tests")]
     tests: dict[str, Any] = _sum_counts(counts) if counts else {}
     if tests:  # what one build does not know is not known
@@ -378,7 +378,7 @@ def _merge_metadata(ordered: Sequence[Judgment]) -> dict[str, Any]:
         bases = [each["base"] for each in counts]
         tests["vanished"] = None if None in lost else sum(lost)
         tests["base"] = _sum_counts(bases) if all(bases) else None
-    builds = [{**judgment.metadata, "status": judgment.status.value} for judgment in ordered]
+    builds = [{**judgment.metadata, "status": judgment.status.value} for judgment in worst_first]
     for build in builds:
         build.pop("failures", None)
     return {

@@ -358,7 +358,7 @@ class KeptReports(Struct):
         return written
 
 
-def pack_new_reports(
+def pack_chosen_reports(
     places: TemporaryPaths, globs: Sequence[str], earlier: Mapping[Path, Stamp], since: float
 ) -> Mapping[str, bytes | None]:
     """Pack the reports that a run has left in its tree; None for one that is unreadable."""
@@ -371,9 +371,9 @@ def pack_new_reports(
         if any(matches(name, glob) for glob in globs) and len(names) < _MOST:
             names[path] = name
     reports = dict[str, bytes | None]()
-    loaded = load_reports(Listing([*names], since=since), places.relative)
+    loaded = load_reports(Listing([*names], since=since), places.make_paths_relative)
     for name, (_, content) in zip(names.values(), loaded, strict=True):
-        text = places.relative((content or b"").decode("utf-8", "surrogateescape"))
+        text = places.make_paths_relative((content or b"").decode("utf-8", "surrogateescape"))
         packed = pack_report(text.encode("utf-8", "surrogateescape"))
         reports[name] = None if content is None else packed
     return reports

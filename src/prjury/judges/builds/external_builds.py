@@ -46,18 +46,18 @@ ENDED, UNENDED = (
 
 
 def make_reported_run(
-    head: Results, base: Results | None, *, good: bool | None = None, base_unknown: str = ""
+    head: Results, base: Results | None, *, passed: bool | None = None, base_problem: str = ""
 ) -> tuple[BuildPlan, Run]:
     """The tests that another CI ran, as if they had run here.
 
-    `good` is its own word for its end, None if not known. A base without a test is not compared.
+    `passed` is its own word for its end, None if not known. A base without a test is not compared.
     """
-    plan, results = UNENDED if good is None else ENDED, head.resolve_retries(good=good is True)
-    failed = good is False or bool(results.failures)
-    run = _make_run(plan, results, 1 if failed else None if good is None else 0)
+    plan, results = UNENDED if passed is None else ENDED, head.resolve_retries(passed=bool(passed))
+    failed = passed is False or bool(results.failures)
+    run = _make_run(plan, results, 1 if failed else None if passed is None else 0)
     if base is None or not base.tests:
-        return plan, Run(run, base_unknown="its reports hold no test" if base else base_unknown)
-    base = base.resolve_retries(good=True)  # an attempt there excuses no failure here
+        return plan, Run(run, base_unknown="its reports hold no test" if base else base_problem)
+    base = base.resolve_retries(passed=True)  # an attempt there excuses no failure here
     return plan, Run(run, _make_run(plan, base, 1 if base.failures else 0))
 
 

@@ -122,7 +122,7 @@ def _select(runs: Sequence[CheckResult], patterns: Sequence[str]) -> tuple[Check
     return tuple(run for run in runs if any(matches_check(pattern, run) for pattern in patterns))
 
 
-def judge_by_checks(
+def wait_and_judge_by_checks(
     options: BuildOptions, ports: Ports, pull: PullRequest, deadline: Deadline
 ) -> Judgment:
     """Judge by the checks of the head, once all of them have ended or the time is over."""
@@ -138,7 +138,7 @@ def judge_by_checks(
     if summary.pending or not summary.runs:
         return judgment
     tested = None
-    if outcome := checks.fetch_test_reports(good=not summary.failed):
+    if outcome := checks.fetch_reports_as_run(passed=not summary.failed):
         paths = list_paths(ports.repository, tree_of(pull))
         tested = decide(compare(*outcome, paths, options))
     if summary.failed:
@@ -171,7 +171,7 @@ class _RemoteChecks(Struct, frozen=True):
             self.ports.progress.say(f"waiting for {what} of {commit[:12]}")
         return looks[-1] if looks else ()
 
-    def fetch_test_reports(self, *, good: bool) -> tuple[BuildPlan, Run] | None:
+    def fetch_reports_as_run(self, *, passed: bool) -> tuple[BuildPlan, Run] | None:
         """Read reports of both sides; what is wrong with artifacts not asked for is but a note."""
         usual, sides = self.options.artifacts == "auto", list[Results]()
         names = USUAL_ARTIFACTS if usual else self.options.artifacts
@@ -194,7 +194,7 @@ class _RemoteChecks(Struct, frozen=True):
             return None
         base_results = sides[1] if sides[1:] else None
         unknown = "" if base_results else "the base has left no test reports"
-        return make_reported_run(sides[0], base_results, good=good, base_unknown=unknown)
+        return make_reported_run(sides[0], base_results, passed=passed, base_problem=unknown)
 
     def explain_failure_with_base(
         self, judgment: Judgment, head_checks: CheckSummary, tested: Judgment | None

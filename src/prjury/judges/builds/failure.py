@@ -111,9 +111,9 @@ class Results(Struct, frozen=True, forbid_unknown_fields=True):
         """It holds tests, perhaps only skipped ones."""
         return bool(self.tests or self.counted or self.skipped)
 
-    def resolve_retries(self, *, good: bool) -> Results:
+    def resolve_retries(self, *, passed: bool) -> Results:
         """Return the results of a job that ended: in a good one the last attempt counts."""
-        if not (good and self.retried):
+        if not (passed and self.retried):
             return replace(self, retried=())
         failing, flaky = list[Failure](), [*self.flaky]
         for failure in self.failures:

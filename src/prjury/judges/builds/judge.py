@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
 from prjury.judges.builds import wording
-from prjury.judges.builds.ci import BaseCi, choose_ci_jobs
+from prjury.judges.builds.ci import BaseCi, choose_base_ci_jobs
 from prjury.judges.builds.compare import compare
 from prjury.judges.builds.decide import (
     combine_judgments,
@@ -69,10 +69,10 @@ class TreeBuildJudge:
         if pull.merge.tree is None or not pull.files or is_docs_only(pull):
             return _abstain_without_merge_or_code(pull)
         if self.options.from_ == "checks":
-            from prjury.judges.builds.external_checks import judge_by_checks  # noqa: PLC0415 - few ask for them
+            from prjury.judges.builds.external_checks import wait_and_judge_by_checks  # noqa: PLC0415 - few ask for them
 
             deadline = within(context.deadline, self.options.timeout)
-            return judge_by_checks(self.options, self.ports, pull, deadline)
+            return wait_and_judge_by_checks(self.options, self.ports, pull, deadline)
         try:
             return self._judge_builds(context, pull.merge.tree)
         except CannotJudgeError as error:
@@ -169,20 +169,20 @@ class TreeBuildJudge:
 
     def find_plans(
         self,
-        merged: str,
-        base: str,
+        merged_tree: str,
+        base_commit: str,
         changes: frozenset[str] | None = None,
         toolchains: Toolchains | None = None,
     ) -> DetectedBuilds:
-        return self._detect(self._planner(base, toolchains), merged, changes)
+        return self._detect(self._planner(base_commit, toolchains), merged_tree, changes)
 
     def find_ci(self, tree: str, toolchains: Toolchains) -> BaseCi | None:
         """The CI in the workflows of a tree, as a machine with these tools would run it."""
-        return choose_ci_jobs(self._root(tree, None), toolchains)
+        return choose_base_ci_jobs(self._root(tree, None), toolchains)
 
     def _planner(self, base: str, toolchains: Toolchains | None = None) -> BuildPlanner:
         toolchains = toolchains or Toolchains(self.ports.shell.environment())
-        ci = choose_ci_jobs(self._root(base, None), toolchains)
+        ci = choose_base_ci_jobs(self._root(base, None), toolchains)
         return BuildPlanner(self.options, toolchains, ci, self.own)
 
     def _detect(

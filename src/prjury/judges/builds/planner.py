@@ -41,7 +41,7 @@ from prjury.judges.builds.source_tree import (
 )
 from prjury.judges.builds.systems import SYSTEMS
 from prjury.judges.builds.systems.jvm import narrow_maven_to_affected
-from prjury.judges.builds.systems.python import add_virtual_environment
+from prjury.judges.builds.systems.python import add_environment_and_install
 from prjury.judges.builds.toolchains import (
     TOOLS_OF,
     Toolchains,
@@ -201,7 +201,7 @@ class BuildPlanner(Struct, frozen=True):
         if plan.source == "policy" or by_lines:
             return equipped
         path = equipped.env.get("PATH", path)
-        prepared = add_virtual_environment(equipped, root.below(plan.directory), path)
+        prepared = add_environment_and_install(equipped, root.below(plan.directory), path)
         return narrow_maven_to_affected(add_report_options_to_script_plan(prepared, root))
 
 

@@ -18,7 +18,7 @@ from prjury.judges.builds import wording
 from prjury.judges.builds.compare import (
     count_test_files,
     find_machine_fault,
-    find_new_test_failures,
+    find_new_test_failures_if_compiled,
     runs_every_test,
 )
 from prjury.judges.builds.evidence import (
@@ -240,7 +240,7 @@ class BothSides(Struct, frozen=True):
         )
 
     def _retry_few(self, place: Workplace, plan: BuildPlan, run: Run, deadline: Deadline) -> Run:
-        suspects = find_new_test_failures(run)
+        suspects = find_new_test_failures_if_compiled(run)
         if not 0 < len(suspects) <= _MOST_AGAIN or deadline.remaining < run.head.seconds:
             return run
         count = pluralize(len(suspects), "newly failing test")

@@ -106,9 +106,9 @@ def describe_end(run: TreeRun) -> str:
     return f"{which}{_explain_end(step, run.allowed)}{nothing}"
 
 
-def _explain_end(step: StepRun, allowed: float) -> str:
+def _explain_end(step: StepRun, allowed_seconds: float) -> str:
     if step.stopped == "timeout":
-        return f"did not finish within {format_duration(allowed)}"
+        return f"did not finish within {format_duration(allowed_seconds)}"
     if step.stopped:
         return _LIMITS.get(step.stopped, f"was stopped ({step.stopped})")
     if not step.exit_code:
@@ -169,7 +169,7 @@ def say_passed(comparison: Comparison) -> str:
 
 
 def say_failed(comparison: Comparison) -> str:
-    counting = [one for one in comparison.ordered if not comparison.excuses(one)]
+    counting = [one for one in comparison.worst_first if not comparison.excuses(one)]
     causes = describe_first_failure(counting or comparison.outcome.failures)
     why = f": {causes}" if causes else ""
     return f"{describe_end(comparison.outcome)}{why}"

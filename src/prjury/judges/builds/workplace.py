@@ -21,7 +21,7 @@ from prjury.errors import CannotJudgeError
 from prjury.judges.builds import probe
 from prjury.judges.builds.calls import WORDS
 from prjury.judges.builds.compare import find_machine_fault
-from prjury.judges.builds.evidence import Run, StepRun, TreeRun, pack_new_reports
+from prjury.judges.builds.evidence import Run, StepRun, TreeRun, pack_chosen_reports
 from prjury.judges.builds.plan import BuildPlan, BuildStep
 from prjury.judges.builds.results.report_files import Stamp, find_reports, keep_every_report, stamps
 from prjury.judges.builds.results.tree import TemporaryPaths, TreeFiles
@@ -220,7 +220,7 @@ class Workplace(Struct, frozen=True):
             first = run.steps.index(run.failed_steps[0]) if run.failed_steps else len(steps) - 1
             run = attempt.read_outcome((*steps[:first], *attempt.run_steps(first)))
         self.reports.clear()
-        self.reports.update(pack_new_reports(self.places, keep, attempt.earlier, attempt.began))
+        self.reports.update(pack_chosen_reports(self.places, keep, attempt.earlier, attempt.began))
         return run
 
     def run_with_reports(self, plan: BuildPlan, options: BuildOptions, deadline: Deadline) -> Run:
@@ -294,12 +294,12 @@ class _PreparedAttempt:
         places = self.place.places
         tree = TreeFiles(self.place.paths, self.plan.directory)
         files = find_reports(places.tree, places.reports, self.earlier, self.began, self.globs)
-        reports = read_reports(files, tree, places.relative)
+        reports = read_reports(files, tree, places.make_paths_relative)
         logs = [
             read_log(
                 completed.log,
                 tree,
-                places.relative,
+                places.make_paths_relative,
                 failed=bool(completed.exit_code or completed.stopped) and not step.may_fail,
             )
             for step, completed in done

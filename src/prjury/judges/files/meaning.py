@@ -56,7 +56,7 @@ def _refuse_double_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return document
 
 
-def read_yaml(text: str) -> object:
+def read_yaml_with_types(text: str) -> object:
     """Read the YAML documents of a text; aliases and keys that are given twice are refused."""
     import yaml  # noqa: PLC0415 - only for YAML
 
@@ -118,8 +118,8 @@ def canonicalize_xml(text: str) -> str:
 
 _BY_SUFFIX: Mapping[str, Meaning] = {
     ".json": read_json,
-    ".yml": read_yaml,
-    ".yaml": read_yaml,
+    ".yml": read_yaml_with_types,
+    ".yaml": read_yaml_with_types,
     ".toml": read_toml,
     ".xml": canonicalize_xml,
 }

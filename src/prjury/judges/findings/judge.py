@@ -143,7 +143,7 @@ def _judge_new_findings(
     pull, repository = context.pull, ports.repository
     blobs = {entry.path: entry.blob for entry in repository.files(merged)}
     tree = TreeFiles(frozenset(blobs))
-    findings = _read_findings(options, ports.shell, KeptReports.of(context), tree)
+    findings = _read_findings_of_tree(options, ports.shell, KeptReports.of(context), tree)
     files = {file.path: file for file in pull.files}
     added: dict[str, Mapping[int, str]] = {}
     relevant = []
@@ -165,7 +165,7 @@ def _judge_new_findings(
     return _judge_findings(options, relevant, len(findings) - len(relevant))
 
 
-def _read_findings(
+def _read_findings_of_tree(
     options: FindingsOptions, shell: Shell, kept: KeptReports, tree: TreeFiles
 ) -> Sequence[Check]:
     [form] = [form for form in READERS if getattr(options, form)]
@@ -184,7 +184,7 @@ def _read_findings(
 
 
 def _judge_findings(
-    options: FindingsOptions, findings: Sequence[Check], elsewhere: int
+    options: FindingsOptions, findings: Sequence[Check], count_elsewhere: int
 ) -> Judgment:
     ordered = sorted(findings, key=lambda finding: _BY_SEVERITY.index(finding.severity))
     worst = _BY_SEVERITY[: _BY_SEVERITY.index(options.severity) + 1]
@@ -200,8 +200,8 @@ def _judge_findings(
         words = f"{where}{visible(first.message)}{more}"
     elif ordered:
         words += f" but {pluralize(len(ordered), 'milder finding')}"
-    if elsewhere:
-        words += f" ({pluralize(elsewhere, 'finding')} in other lines)"
+    if count_elsewhere:
+        words += f" ({pluralize(count_elsewhere, 'finding')} in other lines)"
     make = Judgment.failed if failing else Judgment.passed
-    metadata = {"found": len(ordered), "elsewhere": elsewhere}
+    metadata = {"found": len(ordered), "elsewhere": count_elsewhere}
     return make(words, score=BooleanScore(not failing), checks=checks, metadata=metadata)

@@ -192,7 +192,7 @@ def _revise_faults_with_tools(
     for grammar in _TOOLS:
         sources = [text for text in texts if text.grammar == grammar and text.path[-4:] != ".jsx"]
         with suppress(CannotJudgeError, OSError):  # the tool is broken, or removes what is written
-            for path, fault in list(_run_tool(grammar, sources[:_MOST_ASKED], shell, deadline)):
+            for path, fault in list(_run_parser(grammar, sources[:_MOST_ASKED], shell, deadline)):
                 doubt = result.get(path)
                 if fault is None:
                     result.pop(path, None)
@@ -203,7 +203,7 @@ def _revise_faults_with_tools(
     return result
 
 
-def _run_tool(
+def _run_parser(
     grammar: str, texts: Sequence[SourceFile], shell: Shell, deadline: Deadline
 ) -> Iterator[tuple[str, SyntaxFault | None]]:
     name, arguments, endings, complaint = _TOOLS[grammar]

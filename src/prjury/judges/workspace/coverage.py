@@ -67,7 +67,7 @@ class CoverageJudge(WorkspaceJudge):
         return self.mode in {"preserved", "improved"} or self.max_drop is not None
 
     def judge_in(self, workspace: Workspace, context: JudgmentContext) -> Judgment:
-        baseline = _read_baseline(context) if self.compares and self.baseline is None else None
+        baseline = _read_base_percent(context) if self.compares and self.baseline is None else None
         reports = read_coverage(workspace.locate_inside(os.fspath(self.report)))
         metrics = CoverageMetrics.total(report.metrics for report in reports)
         return self.decide(metrics.counters.get(self.metric), baseline)
@@ -153,7 +153,7 @@ class CoverageImprovementJudge(CoverageJudge):
         super().__init__(report, target, metric, baseline, None, "improved", name=name)
 
 
-def _read_baseline(context: JudgmentContext) -> float | None:
+def _read_base_percent(context: JudgmentContext) -> float | None:
     for key in BASELINE_KEYS:
         value = context.metadata.get(key)
         if value is None:

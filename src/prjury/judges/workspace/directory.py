@@ -44,31 +44,31 @@ _SECONDS = 2700.0
 
 
 def make(
-    name: str,
+    kind: str,
     ports: Ports,
     environ: Mapping[str, str],
     model: str = "auto",
     **options: Any,  # noqa: ANN401 - as the catalog has them
 ) -> FunctionJudge[JudgmentContext]:
     """Make the judge of this name; ValueError for options that make no sense."""
-    if name == PATTERNS:
+    if kind == PATTERNS:
         return make_patterns_judge(**options)
     panel = ModelPanel(ModelsConfig(), LimitsConfig(), environ, flag=model, recorder=ports.journal)
     panel.panel()  # an unknown model is refused before anything is read
     ports = structs.replace(ports, models=panel, memory=memory_at(environ, panel.secret))
     asking = {key: options.pop(key) for key in options.keys() & {"runs", "threshold"}}
     asking["model"] = model
-    if name == kinds.TESTS.name:
+    if kind == kinds.TESTS.name:
         ask = _adapt_pull_judge(kinds.make_tests, QuestionOptions(**asking), ports)
-    elif name == kinds.QUALITY:
+    elif kind == kinds.QUALITY:
         choices = read_options({**asking, **options}, QualityOptions)
         kinds.read_criteria(choices)  # an unknown criterion is refused before anything is read
         ask = _adapt_pull_judge(kinds.make_quality, choices, ports)
-    elif name == CORRECTNESS:
+    elif kind == CORRECTNESS:
         ask = _make_goal_asker(ports, QuestionOptions(**{"threshold": 1.0, **asking}), **options)
     else:
-        ask = _make_answer_asker(name, ports, asking, **options)
-    return _make_judge(name, ask)
+        ask = _make_answer_asker(kind, ports, asking, **options)
+    return _make_judge(kind, ask)
 
 
 def make_patterns_judge(
@@ -146,7 +146,7 @@ def _make_goal_asker(ports: Ports, options: QuestionOptions, output: str | None 
 
 
 def _make_answer_asker(
-    name: str,
+    kind: str,
     ports: Ports,
     asking: Mapping[str, Any],
     context: list[str],
@@ -163,7 +163,7 @@ def _make_answer_asker(
             work.agent_output if answer is None else place.text(answer),
             {path: place.text(path) for path in context},
         )
-        inquiry = make_rag_inquiry(name, rag, ports.redact, asking.get("threshold"))
+        inquiry = make_rag_inquiry(kind, rag, ports.redact, asking.get("threshold"))
         return ModelBackedJudge(inquiry, ports.models.panel(), runs, ports.memory).judge(work)
 
     return ask

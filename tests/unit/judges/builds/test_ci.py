@@ -9,7 +9,7 @@ import pytest
 
 from fakes.roots import root_of
 from prjury.judges.builds.calls import find_purpose, read_calls
-from prjury.judges.builds.ci import BaseCi, CiJob, choose_ci_jobs
+from prjury.judges.builds.ci import BaseCi, CiJob, choose_base_ci_jobs
 from prjury.judges.builds.toolchains import Toolchains
 
 HEAD = "on: {pull_request: {}, push: {branches: [main]}}\n"
@@ -31,7 +31,7 @@ def read(here: Toolchains, files: dict[str, str] | None = None, **workflows: str
 
 def read_all(here: Toolchains, files: dict[str, str] | None = None, **workflows: str) -> BaseCi:
     named = {f".github/workflows/{name}.yml": text for name, text in workflows.items()}
-    ci = choose_ci_jobs(root_of({**named, **(files or {})}), here)
+    ci = choose_base_ci_jobs(root_of({**named, **(files or {})}), here)
     assert ci
     return ci
 
@@ -262,7 +262,7 @@ class TestJob:
 
     @pytest.mark.parametrize("text", [job("run: mkdocs build"), "on: [\n", "[]"])
     def test_no_job_that_tests(self, here: Toolchains, text: str) -> None:
-        assert choose_ci_jobs(root_of({".github/workflows/docs.yml": text}), here) is None
+        assert choose_base_ci_jobs(root_of({".github/workflows/docs.yml": text}), here) is None
 
     def test_a_workflow_that_github_refuses_is_passed_over(self, here: Toolchains) -> None:
         assert read(here, a="on: [\n", b=job("run: pytest")).job == "test"
@@ -532,7 +532,7 @@ class TestSteps:
             ".github/workflows/b.yml:7",
         )
         assert (
-            choose_ci_jobs(root_of({".github/workflows/a.yml": job("run: ruff check")}), here)
+            choose_base_ci_jobs(root_of({".github/workflows/a.yml": job("run: ruff check")}), here)
             is None
         )
 
@@ -548,7 +548,7 @@ class TestSteps:
         steps = read(here, files, ci=job("run: tox", "run: pytest")).steps
         assert [step.kind for step in steps] == ["setup", "test"]
         alone = {**files, ".github/workflows/a.yml": job("run: tox")}
-        ci = choose_ci_jobs(root_of(alone), here)
+        ci = choose_base_ci_jobs(root_of(alone), here)
         assert ci
         assert not ci.jobs
 

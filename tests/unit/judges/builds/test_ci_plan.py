@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from fakes.roots import root_of, touching
-from prjury.judges.builds.ci import choose_ci_jobs
+from prjury.judges.builds.ci import choose_base_ci_jobs
 from prjury.judges.builds.plan import BuildPlan, DetectedBuilds, list_plan_lines, make_plan_document
 from prjury.judges.builds.planner import BuildPlanner
 from prjury.judges.builds.toolchains import Toolchains
@@ -47,7 +47,7 @@ def plans(
     workflows = {".github/workflows/ci.yml": workflow}
     root = root_of({**files, **workflows, **({".github/workflows/more.yml": more} if more else {})})
     root = replace(root, changed=changes)
-    return BuildPlanner(BuildOptions(), here, choose_ci_jobs(root, here)).plan_builds(root)
+    return BuildPlanner(BuildOptions(), here, choose_base_ci_jobs(root, here)).plan_builds(root)
 
 
 def only(builds: DetectedBuilds) -> BuildPlan:

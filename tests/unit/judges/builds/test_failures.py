@@ -86,7 +86,7 @@ def test_a_traceback_that_a_failing_test_names_as_well_is_that_test_s() -> None:
 
 def test_places_of_the_run_are_taken_out_of_what_it_says() -> None:
     text = f"file://{TREE}/a.c {TREE}/b.c {TREE} {TREE.parent}/home/x"
-    assert PLACES.relative(text) == "a.c b.c . …/home/x"
+    assert PLACES.make_paths_relative(text) == "a.c b.c . …/home/x"
     assert PLACES.reports == TREE.parent / "reports"
 
 
@@ -171,7 +171,7 @@ def test_nothing_in_the_log_of_a_step_that_did_not_fail_is_a_failure(tmp_path: P
     ],
 )
 def test_the_address_of_a_file_stands_for_its_path(text: str, shown: str) -> None:
-    assert PLACES.relative(text.replace("{tree}", str(TREE))) == shown
+    assert PLACES.make_paths_relative(text.replace("{tree}", str(TREE))) == shown
 
 
 def test_a_traceback_that_ends_in_an_installed_package(tmp_path: Path) -> None:

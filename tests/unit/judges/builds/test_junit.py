@@ -435,8 +435,8 @@ class TestReportsOfOneName:
         plain, *others = (f"test:tests/test_a.py{n}:t#test_a" for n in ("", " (2)", " (3)"))
         assert {*several.ran} == {plain, *others}
         assert [failure.id for failure in several.failures] == [plain]
-        assert not several.resolve_retries(good=True).failures  # as in `pytest || pytest --lf`
-        assert several.resolve_retries(good=False).failures
+        assert not several.resolve_retries(passed=True).failures  # as in `pytest || pytest --lf`
+        assert several.resolve_retries(passed=False).failures
 
     def test_what_fails_again_is_no_attempt_that_passed(self, tmp_path: Path) -> None:
         case = "<testcase classname='t' name='test_a'>"
@@ -444,7 +444,7 @@ class TestReportsOfOneName:
             report = f"<testsuite>{case}{end}</testcase></testsuite>"
             (tmp_path / f"pytest{name}.xml").write_text(report)
         several = read(tmp_path.with_name("tree"), tmp_path)
-        assert len(several.resolve_retries(good=True).failures) == 2
+        assert len(several.resolve_retries(passed=True).failures) == 2
 
     def test_what_is_no_finished_report_stays(self, tmp_path: Path) -> None:
         beside = tmp_path / "beside.xml"

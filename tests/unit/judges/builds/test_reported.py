@@ -54,7 +54,7 @@ class Trial:
     options: BuildOptions = field(default_factory=BuildOptions)
 
     def judge(self) -> Judgment:
-        tests = make_reported_run(self.head, self.base, good=self.good)
+        tests = make_reported_run(self.head, self.base, passed=self.good)
         return decide(compare(*tests, KNOWN, self.options))
 
 

@@ -42,7 +42,7 @@ def read_facts(name: str, tmp_path: Path) -> dict[str, Any]:
     if name.endswith(".xml"):
         content = text.replace("{tree}", str(TREE)).encode()
         files = [(PLACED.get(name, "junit.xml"), content)]
-        results = parse_reports(files, [], TreeFiles(KNOWN), PLACES.relative)
+        results = parse_reports(files, [], TreeFiles(KNOWN), PLACES.make_paths_relative)
         failures = results.failures
     else:
         failures, results = read_failed(text, tmp_path)

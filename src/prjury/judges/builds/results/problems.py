@@ -134,7 +134,7 @@ def read_problems(section: LogSection) -> Errors:
         code = f" ({values['code']})" if "code" in values else ""
         path, line, name = (values.get(key) for key in ("file", "line", "name"))
         failure = section.failure(matcher.kind, f"{text}{code}", path, line, name)
-        below = list_source_lines(lines[index + 1 :]) if matcher.kind == "compile" else ()
+        below = take_continuation_lines(lines[index + 1 :]) if matcher.kind == "compile" else ()
         yield section.numbers[index], with_details(failure, (message, *below))
 
 
@@ -162,7 +162,7 @@ def _read_symbol(below: Sequence[str]) -> str:
     return "".join(f" ({first[key]})" for key in ("symbol", "found", "required") if key in first)
 
 
-def list_source_lines(below: Sequence[str]) -> list[str]:
+def take_continuation_lines(below: Sequence[str]) -> list[str]:
     """List the lines below a compiler's message that belong to it: source, symbols, candidates."""
     source = list[str]()
     plain = [line.removeprefix("[ERROR] ") for line in (*below[: _MOST_BELOW + 1], "")]
@@ -219,7 +219,7 @@ def _read_arrow_errors(section: LogSection) -> Errors:
             yield section.numbers[heading], with_details(failure, block)
 
 
-def _read_prefixed_lines(section: LogSection) -> Errors:
+def _read_cargo_and_node_errors(section: LogSection) -> Errors:
     """Yield what tools of Cargo and Node say in lines that are known by their beginnings."""
     _, prefixes = read_table()
     for index, line in enumerate(section.lines):
@@ -327,7 +327,7 @@ def _read_gradle_failures(section: LogSection) -> Errors:
 
 _READERS = (
     (_read_arrow_errors, "--> "),
-    (_read_prefixed_lines, "\n"),
+    (_read_cargo_and_node_errors, "\n"),
     (_read_stack_traces, "\n"),
     (_read_maven_failures, "[ERROR]"),
     (_read_gradle_failures, "\n* What went wrong:"),

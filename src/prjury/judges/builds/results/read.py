@@ -45,7 +45,7 @@ _PNPM = re.compile(r"(?P<place>[^\s$:]+) (?P<script>[\w:.-]+)\$ ")
 _NPM = re.compile(r"> (?P<name>(?:@[\w.-]+/)?[\w.-]+)(?P<version>@\S+)? [\w:.-]+$")
 
 
-def _read_bounded_lines(log: Path, transcript: Transcript) -> Iterator[str]:
+def _read_first_and_last_lines(log: Path, transcript: Transcript) -> Iterator[str]:
     with log.open("rb") as raw, TextIOWrapper(raw, "utf-8", "replace") as file:
         lines = iter(lambda: _read_line_start(file), "")
         yield from islice(lines, _MOST_LINES)
@@ -123,7 +123,7 @@ def read_transcript(log: Path, tree: TreeFiles, relative: Callable[[str], str]) 
     """Read a log once; `relative` takes the tree's own place out of a text."""
     go = GoEvents(LogSection((), (), tree, tree.directory))
     transcript, places = Transcript(go), _Places(tree, tree.directory)
-    for number, raw in enumerate(_read_bounded_lines(log, transcript)):
+    for number, raw in enumerate(_read_first_and_last_lines(log, transcript)):
         place, line = places.track_directory_and_text(relative(strip_escapes(raw.rstrip("\n"))))
         event = _parse_go_event(line)
         if event is None:
@@ -227,7 +227,7 @@ def merge_results(
     Where a runner has written a report, the log's tests are the same ones, unless it counts more.
     If the tests were asked for reports, a log's names are but a number.
     """
-    reports = reports.resolve_retries(good=not any(log.failed for log in logs))
+    reports = reports.resolve_retries(passed=not any(log.failed for log in logs))
     by_runner = dict[str, RunnerOutput]()
     for log in logs:
         for runner, output in log.by_runner.items():
@@ -269,7 +269,7 @@ def merge_results(
 
 
 def _merge_failures(
-    logs: Sequence[LogResults], reports: Results, covered: Collection[str]
+    logs: Sequence[LogResults], reports: Results, covered_runners: Collection[str]
 ) -> list[Failure]:
     """Merge what reports and logs hold, those of covered runners and at places of reports once."""
     tests, ids = frozenset(reports.ran), {failure.id for failure in reports.failures}
@@ -279,7 +279,7 @@ def _merge_failures(
     of_logs = list[Failure]()
     for log in logs:
         repeated = set[str]()
-        for runner in log.by_runner.keys() & covered:
+        for runner in log.by_runner.keys() & covered_runners:
             for _, failure in log.by_runner[runner].failures:
                 same = failure.kind == "test" and (
                     runner in _OTHERWISE_CALLED or failure.id in tests

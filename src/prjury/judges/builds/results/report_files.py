@@ -107,20 +107,20 @@ def keep_every_report(directory: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
-def _rename_finished_reports(directory: int) -> None:
-    names = os.listdir(directory)
+def _rename_finished_reports(directory_fd: int) -> None:
+    names = os.listdir(directory_fd)
     for name in sorted(names) if len(names) < _MOST_RENAMED else ():
         stem = name.removesuffix(".xml")
         with suppress(OSError):  # a link, or one that changes meanwhile
             plain = stem != name and "~" not in stem and not name.endswith(_NESTED)
-            if plain and _is_finished(directory, name):
+            if plain and _is_finished(directory_fd, name):
                 free = (f"{stem}~{number}.xml" for number in range(1, _MOST_RENAMED))
                 after = next(other for other in free if other not in names)
-                os.rename(name, after, src_dir_fd=directory, dst_dir_fd=directory)
+                os.rename(name, after, src_dir_fd=directory_fd, dst_dir_fd=directory_fd)
 
 
-def _is_finished(directory: int, name: str) -> bool:
-    descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=directory)
+def _is_finished(directory_fd: int, name: str) -> bool:
+    descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=directory_fd)
     try:
         status = os.fstat(descriptor)
         end = os.pread(descriptor, 100, max(0, status.st_size - 100))
@@ -172,7 +172,7 @@ def load_reports(
     for path in listing.files:
         name = printable(relative(str(path)))
         try:
-            content = _read_content(path, room, listing.since)
+            content = _read_fresh_content(path, room, listing.since)
         except ReportError as error:
             listing.problems.append(REPORT_PROBLEM.format(name, error))
             yield name, None
@@ -181,7 +181,7 @@ def load_reports(
         yield name, content
 
 
-def _read_content(path: Path, most_bytes: int, since: float) -> bytes:
+def _read_fresh_content(path: Path, most_bytes: int, since: float) -> bytes:
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:

@@ -62,16 +62,16 @@ class GoEvents:
         package.running.get(test, package.output).append(output.rstrip("\n")[:_LONGEST_LINE])
 
     def record_action(
-        self, number: int, action: str, name: str, test: str = "", *, broken: bool = False
+        self, number: int, action: str, package_name: str, test: str = "", *, broken: bool = False
     ) -> None:
         """Take in the begin or end of a test, or the end of a package if no test is named."""
-        package = self._package(name)
+        package = self._package(package_name)
         if action == "run" and len(package.running) < _MOST_RUNNING:
             package.running[test] = deque(maxlen=_MOST_LINES)
         elif action in {"pass", "fail", "skip"} and test:
-            self._end_test(number, action, name, test)
+            self._end_test(number, action, package_name, test)
         elif action in {"pass", "fail", "skip"}:
-            self._end_package(number, name, failed=action == "fail", broken=broken)
+            self._end_package(number, package_name, failed=action == "fail", broken=broken)
 
     def _package(self, name: str) -> _Package:
         if name not in self._packages and len(self._packages) > _MOST_PACKAGES:
@@ -85,44 +85,44 @@ class GoEvents:
             self._packages.clear()
         return self.results
 
-    def _end_test(self, number: int, action: str, name: str, test: str) -> None:
-        package = self._packages[name]
+    def _end_test(self, number: int, action: str, package_name: str, test: str) -> None:
+        package = self._packages[package_name]
         output = package.running.pop(test, deque())
         if action == "skip":
             self.results.skipped += 1
             return
-        self.results.ran.append(identity(name, test))
+        self.results.ran.append(identity(package_name, test))
         if action == "pass":
             return
         package.failed = True
         logs = any(place[2] for place in map(_parse_indented_file_line_text, output) if place)
         if logs or test not in package.broken:
-            failure = make_go_failure(self._section, name, test, output)
+            failure = make_go_failure(self._section, package_name, test, output)
             self.results.failures.append((number, failure))
         if any(map(_is_panic, output)):
-            self.results.doubts.append(_STOPPED.format(name))
+            self.results.doubts.append(_STOPPED.format(package_name))
         while test := test.rpartition("/")[0]:
             package.broken.add(test)
 
-    def _end_package(self, number: int, name: str, *, failed: bool, broken: bool) -> None:
-        package, failures = self._packages.pop(name), list[Failure]()
+    def _end_package(self, number: int, package_name: str, *, failed: bool, broken: bool) -> None:
+        package, failures = self._packages.pop(package_name), list[Failure]()
         if not failed:
             return
         if broken or any("[build failed]" in line for line in package.output):
-            text = f"FAIL {name} [build failed]"
-            failures.append(self._section.failure("goal", text, name=name))
+            text = f"FAIL {package_name} [build failed]"
+            failures.append(self._section.failure("goal", text, name=package_name))
             package = _Package(failed=True)
         for test, output in package.running.items():
-            self.results.ran.append(identity(name, test))
+            self.results.ran.append(identity(package_name, test))
             if not any(other.startswith(f"{test}/") for other in package.running):
                 shown = output or package.output
-                failures.append(make_go_failure(self._section, name, test, shown))
+                failures.append(make_go_failure(self._section, package_name, test, shown))
         if package.running or any(map(_is_panic, package.output)):
-            self.results.doubts.append(_STOPPED.format(name))
+            self.results.doubts.append(_STOPPED.format(package_name))
         if not (package.running or package.failed):
-            lines = [f"FAIL {name}", *_list_informative(package.output)]
+            lines = [f"FAIL {package_name}", *_list_informative(package.output)]
             text = next(filter(_is_panic, lines), lines[-1])
-            failures.append(self._section.failure("error", text, name=name))
+            failures.append(self._section.failure("error", text, name=package_name))
         self.results.failures += [(number, failure) for failure in failures]
 
 
@@ -322,7 +322,7 @@ def _add_tap_results(section: LogSection, output: RunnerOutput, stream: _StreamS
         if point.skipped:
             output.skipped += not parts
             continue
-        failure = _read_failure(section, point)
+        failure = _read_point_as_failure(section, point)
         if not parts and failure.kind == "test":
             names.append(failure.id)
         if not (point.good or any(not part.good and not part.skipped for part in parts)):
@@ -331,7 +331,7 @@ def _add_tap_results(section: LogSection, output: RunnerOutput, stream: _StreamS
     output.add_run("the TAP stream", names, failing, len(names), len(failing), unclear=unclear)
 
 
-def _read_failure(section: LogSection, point: _Point) -> Failure:
+def _read_point_as_failure(section: LogSection, point: _Point) -> Failure:
     name = " > ".join(filter(None, point.names))
     if point.good:
         return section.failure("test", "passed", name=name, suite=section.directory)

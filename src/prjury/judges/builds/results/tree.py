@@ -122,7 +122,7 @@ class TemporaryPaths(Struct, frozen=True, dict=True):
         marks = frozenset(posixpath.basename(place) for place in (*trees, *arounds))
         return re.compile(expression), arounds, marks
 
-    def relative(self, text: str) -> str:
+    def make_paths_relative(self, text: str) -> str:
         """Return the text with paths below the tree made relative to it."""
         expression, arounds, marks = self._pattern_arounds_and_marks
         if not any(mark in text for mark in marks):

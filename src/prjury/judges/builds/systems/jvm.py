@@ -84,7 +84,7 @@ def _list_maven_plans(root: SourceTree) -> tuple[BuildPlan, ...]:
             (BuildStep("test", command, all_ran=0),),
             (f"{POM} is there", reason),
             directory=directory,
-            modules=tuple(_list_changed_modules(root, directory, modules)),
+            modules=tuple(_limit_to_changed_modules(root, directory, modules)),
         )
     return tuple(plans.values())
 
@@ -100,7 +100,7 @@ def _read_modules(root: SourceTree, poms: dict[str, Pom], path: str) -> set[str]
     return modules
 
 
-def _list_changed_modules(root: SourceTree, directory: str, modules: set[str]) -> Sequence[str]:
+def _limit_to_changed_modules(root: SourceTree, directory: str, modules: set[str]) -> Sequence[str]:
     config = root.text(path_in(directory, ".mvn/maven.config")).split()
     if root.changed is None or not _CHOOSING.isdisjoint(config):
         return ()

@@ -185,10 +185,10 @@ def _is_odd_test(path: str, others: frozenset[str]) -> bool:
     return fits and not aside and nearest(path, others | {""}) == ""
 
 
-def add_virtual_environment(plan: BuildPlan, root: SourceTree, search_path: str) -> BuildPlan:
+def add_environment_and_install(plan: BuildPlan, root: SourceTree, search_path: str) -> BuildPlan:
     """The plan with an environment of its own; the path is as in variables of plans."""
     if plan.system == "uv":
-        return replace(plan, steps=(BuildStep("setup", _make_sync_command(root)), *plan.steps))
+        return replace(plan, steps=(BuildStep("setup", _make_uv_sync_command(root)), *plan.steps))
     command = make_install_command(root)
     if plan.system not in {"pytest", "django"} or not command:
         return plan
@@ -203,7 +203,7 @@ def add_virtual_environment(plan: BuildPlan, root: SourceTree, search_path: str)
     )
 
 
-def _make_sync_command(root: SourceTree) -> str:
+def _make_uv_sync_command(root: SourceTree) -> str:
     sync = ["uv", "sync", "--frozen"]
     manifest = root.readable(_MANIFEST, read_pyproject) or PyProject()
     sync += ["--all-packages"] if manifest.is_workspace or root.place else []

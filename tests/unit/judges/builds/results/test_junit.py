@@ -141,18 +141,18 @@ def test_attempts_that_are_cases_count_once_in_a_job_that_ended_well(
     suite: str, attempts: list[str]
 ) -> None:
     results = read(f"<testsuite>{suite}{''.join(attempts)}{GOOD}</testsuite>")
-    good = results.resolve_retries(good=True)
+    good = results.resolve_retries(passed=True)
     assert (
         (good.failures, sorted(good.ran)) == ((), ["test:out:p.ATest#a", "test:out:p.ATest#good"])
         if not suite
         else (good.failures == ())
     )
     assert {one.state for one in good.flaky} == {"flaky"}
-    assert results.resolve_retries(good=False).failures == results.failures
+    assert results.resolve_retries(passed=False).failures == results.failures
 
 
 def test_a_test_that_passed_first_and_failed_then_fails() -> None:
-    results = read(f"<testsuite>{PASSED}{FAILED}</testsuite>").resolve_retries(good=True)
+    results = read(f"<testsuite>{PASSED}{FAILED}</testsuite>").resolve_retries(passed=True)
     assert names(results) == ["p.ATest#a"]
 
 

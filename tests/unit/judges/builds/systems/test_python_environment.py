@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from fakes.roots import plans_of, root_of
 from prjury.judges.builds.plan import BuildPlan
 from prjury.judges.builds.systems.python import (
-    add_virtual_environment,
+    add_environment_and_install,
     make_install_command,
 )
 
@@ -23,7 +23,7 @@ OWN = " && uv pip install --quiet --no-deps -e ."
 def prepared(files: Mapping[str, str]) -> BuildPlan:
     root = root_of({**files, "test_a.py": ""})
     (plan,) = plans_of("python", root)
-    return add_virtual_environment(plan, root, "/bin")
+    return add_environment_and_install(plan, root, "/bin")
 
 
 @pytest.mark.parametrize(
@@ -82,9 +82,9 @@ def test_what_a_project_declares_is_installed(files: Mapping[str, str], command:
 
 def test_without_a_declaration_the_plan_stays_as_it_is() -> None:
     (plan,) = plans_of("python", root_of({"test_a.py": ""}))
-    assert add_virtual_environment(plan, root_of({"test_a.py": ""}), "/bin") == plan
+    assert add_environment_and_install(plan, root_of({"test_a.py": ""}), "/bin") == plan
     other = replace(plan, system="cargo")
-    assert add_virtual_environment(other, root_of({"setup.py": ""}), "/bin") == other
+    assert add_environment_and_install(other, root_of({"setup.py": ""}), "/bin") == other
 
 
 @pytest.mark.parametrize(
