@@ -19,7 +19,7 @@ from prjury.git.operator import open_repository
 from prjury.git.store import open_store
 from prjury.judges.builds.ci import BaseCi
 from prjury.judges.builds.decide import list_touched
-from prjury.judges.builds.external_builds import make_reported_run, read_reports_at, tree_of
+from prjury.judges.builds.external_builds import make_reported_run, require_reports_at, tree_of
 from prjury.judges.builds.judge import TreeBuildJudge, make
 from prjury.judges.builds.plan import DetectedBuilds
 from prjury.judges.builds.stage import BuiltEvidence, build_and_record, record_reports
@@ -121,8 +121,8 @@ def make_junit_evidence(
         store, pull = change.snapshot.store, change.pull
         merged, base = (list_paths(store, tree) for tree in (tree_of(pull), pull.base.sha))
         tests = make_reported_run(
-            read_reports_at(places.head, merged),
-            read_reports_at(places.base, base) if places.base else None,
+            require_reports_at(places.head, merged),
+            require_reports_at(places.base, base) if places.base else None,
             passed=places.result == "success" if places.result else None,
         )
         options = next(iter(list_build_options(change.config)), BuildOptions())

@@ -96,7 +96,7 @@ def _run_request(request_fd: int, channel_fd: int, log_fd: int) -> None:
     except OSError as error:
         _tell(channel_fd, "bare", error.errno or 0)
     else:
-        _tell(channel_fd, *Launch(channel_fd, request).run())
+        _tell(channel_fd, *Launch(channel_fd, request).run_to_word_and_number())
 
 
 def _harden_process() -> None:
@@ -128,7 +128,7 @@ class Launch:
         self.flooded = False
         self.output = -1
 
-    def run(self) -> tuple[str, int]:
+    def run_to_word_and_number(self) -> tuple[str, int]:
         """Run to the end, or to the first order or limit that ends it early."""
         wakeup = _wake_on_children()
         self.program, self.output, failure = _start_program_and_read_failure(self.request)
@@ -147,9 +147,9 @@ class Launch:
             if wakeup in events:
                 os.read(wakeup, 4096)
                 self._has_children_after_reaping()
-        return self._kill_and_drain()
+        return self._kill_drain_and_report()
 
-    def _kill_and_drain(self) -> tuple[str, int]:
+    def _kill_drain_and_report(self) -> tuple[str, int]:
         self._kill_descendants()
         os.set_blocking(self.output, False)
         while self._copy_some_output():

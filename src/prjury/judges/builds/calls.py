@@ -61,7 +61,7 @@ class Call(msgspec.Struct, frozen=True):
 
     @property
     def program(self) -> str:
-        return name_program(self.words[0])
+        return normalise_program(self.words[0])
 
     @property
     def arguments(self) -> list[str]:
@@ -145,7 +145,7 @@ def _split_commands_and_brackets(line: str) -> Iterator[list[str]]:
             command.append(word)
 
 
-def name_program(word: str) -> str:
+def normalise_program(word: str) -> str:
     """A program by its name, without its directory, suffix and number."""
     name = word.rpartition("}")[2] if word.startswith("${") else word
     name = name.rpartition("/")[2].lstrip("_")
@@ -171,9 +171,9 @@ def name_script(call: Call) -> str:
 
 def _read_call(words: list[str], place: str) -> Call:
     before, words, inside = words[0], *_unwrap_and_find_place(words)
-    through = name_program(before) if words[0] != before else ""
+    through = normalise_program(before) if words[0] != before else ""
     below, (path, *rest) = _extract_working_directory(words)
-    program = name_program(path)
+    program = normalise_program(path)
     family, runner = _find_test_family_and_runner(program, rest, path, below)
     purpose = "test" if family else _find_purpose_besides_tests(program, rest, path)
     place = posixpath.normpath(posixpath.join(place, inside, below))
@@ -187,7 +187,7 @@ def _unwrap_and_find_place(words: list[str]) -> tuple[list[str], str]:
     """
     place = ""
     for _ in range(4):
-        program = name_program(words[0])
+        program = normalise_program(words[0])
         below, plain = _extract_working_directory(words)
         if program == "python" and "-m" in words[1:-1]:
             words = words[words.index("-m") + 1 :]
@@ -211,7 +211,7 @@ _CMAKE_MODES = frozenset({"--build", "--install", "--workflow", "-E", "-P"})
 
 def _extract_working_directory(words: Sequence[str]) -> tuple[str, list[str]]:
     """The place that a program is told by its words, and the words without it."""
-    program = name_program(words[0])
+    program = normalise_program(words[0])
     options = _PLACES.get(program, frozenset())
     places, rest, following = list[str](), [words[0]], iter(words[1:])
     for word in following:
@@ -398,7 +398,7 @@ def _classify_interpreted(program: str, arguments: Sequence[str]) -> tuple[Famil
         return ("script", "script") if ".test(" in path or "::test" in path else ("", "")
     if path.endswith(("manage.py", "setup.py")) and rest:
         return ("python", "django") if rest[0] in {"test", "pytest"} else ("", "")
-    if (inner := name_program(path)) in _CALLED:
+    if (inner := normalise_program(path)) in _CALLED:
         return _find_test_family_and_runner(inner, rest, path, "")
     return ("script", "script") if rest[:1] == ["test"] else _detect_test_path(path)
 

@@ -164,8 +164,8 @@ class _WorkflowCall(msgspec.Struct, frozen=True):
 
 
 class _LoadedWorkflows:
-    def __init__(self, root: SourceTree, here: Toolchains) -> None:
-        self.root, self.here = root, here
+    def __init__(self, root: SourceTree, toolchains: Toolchains) -> None:
+        self.root, self.toolchains = root, toolchains
         self.external: list[str] = []
         self.left_out: list[LeftOutStep] = []
         self.in_containers: list[CiJob] = []
@@ -212,7 +212,7 @@ class _LoadedWorkflows:
         for values in islice(list_matrix_rows(axes, outer), _MOST_ROWS):
             row = _MatrixRow(self, called, job, values, name)
             if row.context.holds(job.condition) is not False:
-                rank = row.rank(one := row.read())
+                rank = row.rank_job(one := row.read_job())
                 ranked.append((rank, one))
                 by_push = "push" in called.events and not rank.aside
                 if one.tests and (by_push or not rank.not_on_pull_requests):
@@ -252,7 +252,7 @@ class _MatrixRow(msgspec.Struct, frozen=True, dict=True):
     def context(self) -> ExpressionContext:
         return self.called.make_context(self.values, self.job)
 
-    def rank(self, job: CiJob) -> _Rank:
+    def rank_job(self, job: CiJob) -> _Rank:
         title = self.job.title.partition("${{")[0]
         names = f"{self.name} {title} {job.path.rpartition('/')[2]}"
         aside = WORDS["aside"] - ({"integration"} if "unit" in split_name(title) else set())
@@ -260,7 +260,7 @@ class _MatrixRow(msgspec.Struct, frozen=True, dict=True):
         unusual = any(has_part(word, WORDS["unusual"]) for word in words)
         tools = [(key.removesuffix("-version"), str(text)) for key, text in self.values.items()]
         versions = [*job.versions.items(), *(one for one in tools if one[0] in TOOLS)]
-        far = max((self.reader.here.distance(*one) for one in versions), default=0.0)
+        far = max((self.reader.toolchains.distance(*one) for one in versions), default=0.0)
         services = sum(step.kind == "services" for step in job.left_out)
         others = self._list_missing(job, job.calls), self.job.container
         texts = [str(value) for value in self.values.values() if value is not UNKNOWN]
@@ -284,12 +284,12 @@ class _MatrixRow(msgspec.Struct, frozen=True, dict=True):
         words = (word.rpartition("/")[2] for call in installs for word in call.words[1:])
         installed = {word.partition("@")[0] for word in words} & WORDS["installable"]
         programs = {call.words[0].rpartition("/")[2] for call in calls} & WORDS["needed"]
-        return sorted(name for name in programs - installed if not self.reader.here.has(name))
+        return sorted(name for name in programs - installed if not self.reader.toolchains.has(name))
 
-    def read(self) -> CiJob:
+    def read_job(self) -> CiJob:
         job, path = self.job, self.called.workflow.path
         defaults = {**self.called.workflow.defaults, **job.defaults}
-        reader = StepReader(self.reader.root, self.reader.here, self.context, path, defaults)
+        reader = StepReader(self.reader.root, self.reader.toolchains, self.context, path, defaults)
         reader.read_up_to_last_test(job.steps)
         texts = self.values.items()
         row = {key: str(text) for key, text in texts if isinstance(text, str | int | float)}

@@ -17,13 +17,13 @@ from prjury.judges.builds.calls import (
     WORDS,
     Call,
     find_last_call,
-    name_program,
     name_script,
+    normalise_program,
     read_calls,
     stops_early,
 )
 from prjury.judges.builds.ci import WRAPPING, CiJob, Place, measure_feature_breadth
-from prjury.judges.builds.ci_steps import CiStep, read_script, resolve_call_purpose
+from prjury.judges.builds.ci_steps import CiStep, read_called_script, resolve_call_purpose
 from prjury.judges.builds.plan import CUSTOM, BuildPlan, BuildStep, LeftOutStep, escape_braces
 from prjury.judges.builds.source_tree import SourceTree
 from prjury.judges.builds.step_environment import FILES
@@ -318,7 +318,7 @@ def _add_report_options(script: str, step: CiStep, number: int, root: SourceTree
             options = ""  # what reads its output in a pipe reads text; `-v` comes by the variable
         place, added = at + 1, [options] if options else []
         if options and call.program in WORDS["managers"] and call.words[:2] != ("bun", "test"):
-            last, _ = find_last_call(read_script(call, root))
+            last, _ = find_last_call(read_called_script(call, root))
             printed = last and any(one.partition("=")[0] in WORDS["printing"] for one in last.words)
             reached = last and last.runner == call.runner and not printed
             alone = reached and len(step.calls) == 1 and not set("|;)") & set(script)
@@ -337,7 +337,7 @@ def _add_report_options(script: str, step: CiStep, number: int, root: SourceTree
 def _find_call_index(words: Sequence[str], call: Call, start: int) -> int:
     for at in range(start, len(words)):
         plain = words[at].strip("'\"();&")
-        if name_program(plain) == call.program and words[at]:
+        if normalise_program(plain) == call.program and words[at]:
             following = next((word for word in words[at + 1 :] if word), "").strip("'\"();&|")
             if len(call.words) == 1 or call.words[1].startswith(following):
                 return at
@@ -351,8 +351,8 @@ def _find_all_ran_exit_code(step: CiStep, root: SourceTree) -> int | None:
     adapter = ADAPTERS.get(call.runner, Adapter())
     if call.program in WORDS["managers"]:
         after = replace(call, words=(call.words[0], f"post{name_script(call)}"))
-        _, alone = find_last_call(read_script(call, root))
-        return adapter.all_ran if alone and not read_script(after, root) else None
+        _, alone = find_last_call(read_called_script(call, root))
+        return adapter.all_ran if alone and not read_called_script(after, root) else None
     return adapter.all_ran if call.runner in {call.program, "django", "node"} else None
 
 

@@ -22,8 +22,8 @@ from prjury.judges.builds.calls import (
     find_heredoc,
     find_purpose,
     list_command_lines,
-    name_program,
     name_script,
+    normalise_program,
     read_calls,
 )
 from prjury.judges.builds.plan import LeftOutKind, LeftOutStep, StepName
@@ -247,7 +247,7 @@ def _expand_variables(part: str, env: Mapping[str, str]) -> str:
 def resolve_call_purpose(call: Call, root: SourceTree, directory: str, depth: int = 0) -> Call:
     """The call with its place from the root, and the purpose of the tree's script that it runs."""
     call = replace(call, place=_resolve_place(call, root, directory))
-    text = read_script(call, root) if depth < _DEEPEST else ""
+    text = read_called_script(call, root) if depth < _DEEPEST else ""
     inner = [resolve_call_purpose(one, root, call.place, depth + 1) for one in read_calls(text)]
     tests = [one for one in inner if one.family and one.family != "script"]
     if tests and not (call.purpose == "setup" or call.family in {"make", "shell"}):
@@ -274,7 +274,7 @@ def _resolve_place(call: Call, root: SourceTree, directory: str) -> str:
     return nearest(f"{path}/x", root.directories | {directory}) or ""
 
 
-def read_script(call: Call, root: SourceTree) -> str:
+def read_called_script(call: Call, root: SourceTree) -> str:
     """The text of the script that a call runs in its place; empty if it is none of the tree's."""
     if call.program in WORDS["managers"]:
         package = root.readable(path_in(call.place, "package.json"), read_package_json)
@@ -307,7 +307,7 @@ def _would_test(script: str) -> bool:
     """True if a command runs tests, perhaps behind a program that cannot run here."""
     for call in read_calls(script):
         words = call.words[1:] if call.program in {"sudo", "doas"} else call.words
-        if words and name_program(words[0]) in WORDS["packages"]:
+        if words and normalise_program(words[0]) in WORDS["packages"]:
             continue
         for start in range(len(words)):
             inner = read_calls(shlex.join(words[start:]))

@@ -83,12 +83,12 @@ def read_table() -> Table:
 
 def find_remedy(
     lines: Sequence[str],
-    tree: frozenset[str] = frozenset(),
+    tree_paths: frozenset[str] = frozenset(),
     versions: Mapping[str, str] | None = None,
     *,
     strict: bool = True,
 ) -> Remedy | None:
-    if not strict and (submodule := _find_submodule_remedy(lines, tree)):
+    if not strict and (submodule := _find_submodule_remedy(lines, tree_paths)):
         return submodule
     lowered = [line.lower() for line in lines]
     for at, line in enumerate(lowered):  # Java only repeats the name of a host that it knows not
@@ -101,7 +101,7 @@ def find_remedy(
         for mark in row.marks:
             for index, line in enumerate(lowered):
                 value = extract_by_mark(mark, line, lines[index])
-                if value is None or (row.missing and is_of_tree(value, tree)):
+                if value is None or (row.missing and is_of_tree(value, tree_paths)):
                     continue
                 if row.download and strict and not _is_download_failure(lowered, index):
                     continue

@@ -66,7 +66,7 @@ def _make_run(plan: BuildPlan, results: Results, exit_code: int | None) -> TreeR
     return TreeRun((step,), failures=(*results.failures, *results.flaky), results=results)
 
 
-def read_reports_at(places: Sequence[Path], tree_paths: frozenset[str]) -> Results:
+def require_reports_at(places: Sequence[Path], tree_paths: frozenset[str]) -> Results:
     """The reports at these places: files, and directories with XML files, which hold one each."""
     listing, names = Listing(), dict[Path, str]()
     above = [str(place.absolute().parent) for place in places if place.is_file()]

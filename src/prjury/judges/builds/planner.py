@@ -134,7 +134,7 @@ class BuildPlanner(Struct, frozen=True):
         self,
         root: SourceTree,
         job: CiJob,
-        affected: Sequence[BuildPlan],
+        affected_plans: Sequence[BuildPlan],
         all_plans: Sequence[BuildPlan],
     ) -> Iterator[BuildPlan]:
         fitting = _list_plans_tested_at(all_plans, job.places)
@@ -159,7 +159,7 @@ class BuildPlanner(Struct, frozen=True):
             rest = remove_recipe_steps(job, recipes, absent)
             job = replace(job, left_out=rest.left_out)
             others = plan_ci_job(rest, root, self.machine) if rest.steps else None
-            for plan in affected:
+            for plan in affected_plans:
                 if (plan.system, plan.directory) in recipes:
                     follow = None if plan.directory else others
                     others = others if plan.directory else None
@@ -275,11 +275,11 @@ def detect_builds(
     root: SourceTree,
     changes: frozenset[str] | None,
     systems: Sequence[str] | None = None,
-    own: Sequence[BuildSystem] = (),
+    own_systems: Sequence[BuildSystem] = (),
 ) -> DetectedBuilds:
     """The builds that the change can affect; all of them, each whole, for None."""
     by_name = {name: SYSTEMS[name] for name in SYSTEMS if name in (systems or _AUTOMATIC)}
-    by_name |= {name: system for system in own for name in system.covers}
+    by_name |= {name: system for system in own_systems for name in system.covers}
     root = replace(root, changed=changes or root.changed)
     touched = root.changed_sources
     paths = touched if changes else frozenset[str]()

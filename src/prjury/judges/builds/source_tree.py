@@ -180,7 +180,7 @@ def find_excluded_part(directory: str) -> str | None:
     return None
 
 
-def match_members(patterns: Sequence[str], directories: Iterable[str]) -> frozenset[str]:
+def match_workspace_members(patterns: Sequence[str], directories: Iterable[str]) -> frozenset[str]:
     """The directories that a workspace's patterns name; a later pattern with ``!`` excludes."""
     chosen = set[str]()
     for directory in directories:

@@ -156,7 +156,7 @@ class Builder(Struct, frozen=True):
 
     @contextmanager
     def open_tree(
-        self, tree: str, deadline: Deadline, directory: Path | None = None
+        self, tree: str, deadline: Deadline, existing_directory: Path | None = None
     ) -> Iterator[Workplace]:
         """Export a tree into a scratch directory, of which only the logs are left afterwards.
 
@@ -165,9 +165,9 @@ class Builder(Struct, frozen=True):
         with self.ports.shell.scratch() as scratch:
             for name in ("tree", "home", "tmp", "reports"):
                 (scratch / name).mkdir()
-            if directory is None:
+            if existing_directory is None:
                 self._export_and_commit_tree(tree, scratch, deadline)
-            places = TemporaryPaths(directory or scratch / "tree", scratch)
+            places = TemporaryPaths(existing_directory or scratch / "tree", scratch)
             yield Workplace(self, places, list_paths(self.ports.repository, tree))
 
     def _export_and_commit_tree(self, tree: str, scratch: Path, deadline: Deadline) -> None:

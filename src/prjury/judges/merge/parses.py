@@ -62,7 +62,7 @@ def check_changed_syntax(pull: PullRequest, ports: Ports, deadline: Deadline) ->
     pythons = _find_oldest_pythons(pull, files, ports)
     is_babel = any(_BABEL.search(entry.path) for entry in ports.repository.files(pull.base.sha))
 
-    def parse(
+    def parse_files(
         tree: str, places: Mapping[str, str]
     ) -> tuple[list[SourceFile], Mapping[str, SyntaxFault], Mapping[str, str]]:
         entries = ports.repository.files(tree)
@@ -81,10 +81,10 @@ def check_changed_syntax(pull: PullRequest, ports: Ports, deadline: Deadline) ->
             faults = {path: replace(fault, dialect=True) for path, fault in faults.items()}
         return texts, _revise_faults_with_tools(texts, faults, ports.shell, limit), unparsed
 
-    texts, faults, unparsed = parse(pull.merge.tree, {path: path for path in files})
+    texts, faults, unparsed = parse_files(pull.merge.tree, {path: path for path in files})
     if faults:
         places = {path: files[path].old_path or path for path in sorted(faults)}
-        _, before, _ = parse(pull.base.sha, places)
+        _, before, _ = parse_files(pull.base.sha, places)
         faults = {path: faults[path] for path in places if path not in before}
     checks = [_make_check(files[path], fault) for path, fault in faults.items()]
     if (count := len(texts) - len(unparsed)) and not checks:

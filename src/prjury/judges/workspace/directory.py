@@ -50,7 +50,7 @@ def make(
     model: str = "auto",
     **options: Any,  # noqa: ANN401 - as the catalog has them
 ) -> FunctionJudge[JudgmentContext]:
-    """Make the judge of this name; ValueError for options that make no sense."""
+    """Make the judge of this kind; ValueError for options that make no sense."""
     if kind == PATTERNS:
         return make_patterns_judge(**options)
     panel = ModelPanel(ModelsConfig(), LimitsConfig(), environ, flag=model, recorder=ports.journal)

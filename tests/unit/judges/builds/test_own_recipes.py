@@ -31,7 +31,7 @@ def test_one_of_a_family_needs_no_tools() -> None:
     two = {name: f"{WAF.replace('waf', name)}family: waf\n" for name in ("waf", "waff")}
     repository = TreeRepository({"base": {f"{name}.yml": text for name, text in two.items()}})
     own = read_own_recipes(options("waf.yml", "waff.yml"), repository)
-    builds = detect_builds(root_of({"wscript": ""}), None, own=own)
+    builds = detect_builds(root_of({"wscript": ""}), None, own_systems=own)
     assert [plan.system for plan in builds.plans] == ["waf"]
 
 

@@ -13,7 +13,7 @@ from prjury.judges.builds.decide import decide
 from prjury.judges.builds.external_builds import (
     make_reported_run,
     parse_ci_reports,
-    read_reports_at,
+    require_reports_at,
 )
 from prjury.judges.builds.failure import Results
 from prjury.jury.judgment import Judgment, Status
@@ -176,15 +176,15 @@ def test_directories_and_files(tmp_path: Path) -> None:
     for name in ("core/target/surefire-reports/TEST-A.xml", "app/junit.xml", "app/notes.txt"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_bytes(suite(case(name)))
-    assert read_reports_at([tmp_path], KNOWN).files == 2
-    some = read_reports_at([tmp_path / "app/junit.xml", tmp_path / "core"], KNOWN)
+    assert require_reports_at([tmp_path], KNOWN).files == 2
+    some = require_reports_at([tmp_path / "app/junit.xml", tmp_path / "core"], KNOWN)
     assert (some.files, some.tests, some.problems) == (2, 2, ())
 
 
 def test_links_are_not_followed(tmp_path: Path) -> None:
     (tmp_path / "real.xml").write_bytes(suite(case("a")))
     (tmp_path / "link.xml").symlink_to(tmp_path / "real.xml")
-    assert read_reports_at([tmp_path / "link.xml"], KNOWN).problems
+    assert require_reports_at([tmp_path / "link.xml"], KNOWN).problems
 
 
 @pytest.mark.parametrize(("name", "where"), [("reports", "at"), ("empty", "below")])
@@ -194,5 +194,5 @@ def test_a_place_where_there_is_nothing(tmp_path: Path, name: str, where: str) -
     (tmp_path / "some" / "a.xml").write_bytes(suite(case("a")))
     words = rf"there is no report \(\*\.xml\) {where} .*/{name}"
     with pytest.raises(CannotJudgeError, match=words) as caught:
-        read_reports_at([tmp_path / "some", tmp_path / name], KNOWN)
+        require_reports_at([tmp_path / "some", tmp_path / name], KNOWN)
     assert caught.value.reason == "report_missing"

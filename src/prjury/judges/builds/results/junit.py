@@ -118,7 +118,7 @@ class _Report(Struct):
     def clean(self, text: str) -> str:
         return self.relative(strip_escapes(text))
 
-    def read(self, content: bytes, most_tests: int) -> None:
+    def read_cases(self, content: bytes, most_tests: int) -> None:
         shows_failures = False
         for item in _list_cases(content, self):
             if isinstance(item, Failure):
@@ -336,7 +336,7 @@ class _ForeignReportError(ReportError):
 
 def read_reports(listing: Listing, tree: TreeFiles, relative: Callable[[str], str]) -> Results:
     files = load_reports(listing, relative)
-    return parse_reports(files, listing.problems, tree, relative, asked=False)
+    return parse_reports(files, listing.problems, tree, relative, foreign_is_problem=False)
 
 
 def parse_reports(
@@ -345,7 +345,7 @@ def parse_reports(
     tree: TreeFiles,
     relative: Callable[[str], str],
     *,
-    asked: bool = True,
+    foreign_is_problem: bool = True,
 ) -> Results:
     reports, count, room = list[_Report](), 0, _MOST_TESTS
     for number, (name, content) in enumerate(files, 1):
@@ -358,10 +358,10 @@ def parse_reports(
         report = _Report(name, tree, relative)
         reports.append(report)
         try:
-            report.read(content, room)
+            report.read_cases(content, room)
         except _ForeignReportError as error:
             reports.pop()
-            if asked or error.tests:
+            if foreign_is_problem or error.tests:
                 problems.append(REPORT_PROBLEM.format(name, str(error)))
             continue
         except ReportError as error:

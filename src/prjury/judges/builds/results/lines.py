@@ -78,7 +78,7 @@ def add_values(message: str, below: Sequence[str]) -> str:
     return f"{message} {shown[:_LONGEST]}{'…' * (len(shown) > _LONGEST)}" if shown else message
 
 
-Place: TypeAlias = tuple[str | None, str | None]
+PathAndLine: TypeAlias = tuple[str | None, str | None]
 
 #: The file and line of a frame of a stack, or of a message, in most languages.
 _PLACE = re.compile(r"(?<![\w:.])(?P<path>[^\s:()\[\]\"'`,<>]{1,300}\.\w{1,8}):(?P<line>\d{1,9})")
@@ -137,9 +137,9 @@ class LogSection(Struct, frozen=True, dict=True):
 
     def find_place(
         self, lines: Sequence[str], *, owner: str = "", near: str = "", last: bool = False
-    ) -> Place:
+    ) -> PathAndLine:
         """Return path and line of the frame nearest to the error that is in the tree, if any."""
-        fallback: Place = (None, None)
+        fallback: PathAndLine = (None, None)
         for line in reversed(lines) if last else lines:
             if java := _JAVA.search(line):
                 package = java["type"].rpartition(".")[0].replace(".", "/")
@@ -207,20 +207,20 @@ class RunnerOutput(Struct):
     def add_run(
         self,
         runner_name: str,
-        names: Sequence[str],
+        test_names: Sequence[str],
         failing: Sequence[tuple[int, Failure]],
-        count: int,
+        ran_count: int,
         failed: int,
         *,
         unclear: bool = False,
     ) -> None:
         """Take in one run; names count where the runner counts as many, and is not `unclear`."""
         self.failures += failing
-        if names and len(names) == count and not unclear:
-            unique = frozenset(names)  # some tests break before they can be counted
-            self.ran += [*names, *(name for name in _list_ids(failing) if name not in unique)]
+        if test_names and len(test_names) == ran_count and not unclear:
+            unique = frozenset(test_names)  # some tests break before they can be counted
+            self.ran += [*test_names, *(name for name in _list_ids(failing) if name not in unique)]
         else:
-            self.counted += count
+            self.counted += ran_count
         if len(failing) < failed:
             clause = f"and names {len(failing) or 'none'}"
             self.unnamed.append(f"{runner_name} counts {pluralize(failed, 'failed test')} {clause}")

@@ -20,7 +20,7 @@ from prjury.judges.builds.failure import Failure, Kind, with_details
 from prjury.judges.builds.results.lines import LineSet, LogSection, add_values, list_places
 
 #: What a reader of errors yields: the number of a line in the log, and the failure found there.
-Errors: TypeAlias = Iterator[tuple[int, Failure]]
+NumberedFailures: TypeAlias = Iterator[tuple[int, Failure]]
 #: What the groups of a line say, by the names that the format has for them.
 Values: TypeAlias = dict[str, str]
 
@@ -122,7 +122,7 @@ def read_table() -> tuple[MatcherSet, dict[str, tuple[str, ...]]]:
     return MatcherSet(table.matchers), table.prefixes
 
 
-def read_problems(section: LogSection) -> Errors:
+def read_problems(section: LogSection) -> NumberedFailures:
     """Yield the errors that the matchers find, with the lines below that belong to them."""
     lines = section.lines
     died = _read_perl_errors_by_file(lines) if "\nDubious, test " in section.text else {}
@@ -192,7 +192,7 @@ _LEVELS = ("error: ", "npm error code ", "npm ERR! code ", "npm error ", "npm ER
 _EMPTY = frozenset({"", "Caused by:", "npm error", "npm ERR!"})
 
 
-def read_build_errors(section: LogSection, *, tests: bool) -> Errors:
+def read_build_errors(section: LogSection, *, tests: bool) -> NumberedFailures:
     """Yield what compilers and build tools print; traces beside results of `tests` are theirs."""
     for reader, mark in _READERS:
         if mark in section.text:
@@ -201,7 +201,7 @@ def read_build_errors(section: LogSection, *, tests: bool) -> Errors:
                     yield number, failure
 
 
-def _read_arrow_errors(section: LogSection) -> Errors:
+def _read_arrow_errors(section: LogSection) -> NumberedFailures:
     """Yield what Rust's compiler, Ruff and others say above the arrow to the place."""
     for index, line in enumerate(section.lines):
         text = line.strip()
@@ -219,7 +219,7 @@ def _read_arrow_errors(section: LogSection) -> Errors:
             yield section.numbers[heading], with_details(failure, block)
 
 
-def _read_cargo_and_node_errors(section: LogSection) -> Errors:
+def _read_cargo_and_node_errors(section: LogSection) -> NumberedFailures:
     """Yield what tools of Cargo and Node say in lines that are known by their beginnings."""
     _, prefixes = read_table()
     for index, line in enumerate(section.lines):
@@ -239,7 +239,7 @@ def _read_cargo_and_node_errors(section: LogSection) -> Errors:
             yield section.numbers[index], section.failure("error", message)
 
 
-def _read_stack_traces(section: LogSection) -> Errors:
+def _read_stack_traces(section: LogSection) -> NumberedFailures:
     """Yield errors with a stack: Python's above the error, Node's and Ruby's below it."""
     frames = list[str]()
     lines = [line.removeprefix("# ") for line in section.lines]  # as in comments of TAP
@@ -287,7 +287,7 @@ def _read_exception(
     return section.failure(kind, add_values(message, values), path, number)
 
 
-def _read_maven_failures(section: LogSection) -> Errors:
+def _read_maven_failures(section: LogSection) -> NumberedFailures:
     """Yield the goals that gave up; without failing tests or compile errors they are errors."""
     for index, line in enumerate(section.lines):
         text = line.removeprefix("[ERROR] ")
@@ -307,7 +307,7 @@ def _read_maven_failures(section: LogSection) -> Errors:
             yield section.numbers[index], section.failure("error", f"{rule}: {why}", name=rule)
 
 
-def _read_gradle_failures(section: LogSection) -> Errors:
+def _read_gradle_failures(section: LogSection) -> NumberedFailures:
     lines = section.lines
     for index, line in enumerate(lines[:-1]):
         if line == "* What went wrong:":

@@ -8,7 +8,7 @@ from prjury.judges.builds.source_tree import (
     is_below,
     is_within,
     join_path,
-    match_members,
+    match_workspace_members,
     nearest,
     path_in,
 )
@@ -54,7 +54,7 @@ def _list_changed_crates_outside_default(part: SourceTree, manifest: CargoToml) 
     if not manifest.default or part.changed is None:
         return []
     places = part.directories_with(_MANIFEST)
-    default = match_members(manifest.default, places)
+    default = match_workspace_members(manifest.default, places)
     homes = {nearest(path, places) for path in part.changed_sources} - default
     packages = (part.readable(path_in(home, _MANIFEST), read_cargo_toml) for home in homes if home)
     return sorted(package.name for package in packages if package and package.name)

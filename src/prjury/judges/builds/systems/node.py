@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from prjury.judges.builds.calls import TABLE
 from prjury.judges.builds.plan import JAVASCRIPT, BuildPlan, BuildStep, BuildSystem, StepName
-from prjury.judges.builds.source_tree import SourceTree, is_below, match_members, path_in
+from prjury.judges.builds.source_tree import SourceTree, is_below, match_workspace_members, path_in
 from prjury.manifests.manifest import Manifest
 from prjury.manifests.node import PackageJson, read_package_json, read_pnpm_workspace
 
@@ -42,7 +42,7 @@ def _find_members(root: SourceTree, package: PackageJson, tool: str) -> Mapping[
         source = root.readable("pnpm-workspace.yaml", read_pnpm_workspace)
     places = [one for one in root.directories_with(_MANIFEST) if one and "node_modules" not in one]
     members: dict[str, PackageJson] = {}
-    for place in sorted(match_members(source.members if source else (), places)):
+    for place in sorted(match_workspace_members(source.members if source else (), places)):
         if manifest := root.readable(path_in(place, _MANIFEST), read_package_json):
             members[place] = manifest
     return members

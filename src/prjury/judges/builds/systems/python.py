@@ -18,7 +18,7 @@ from prjury.judges.builds.source_tree import (
     SourceTree,
     expand_braces,
     is_below,
-    match_members,
+    match_workspace_members,
     nearest,
     parent_of,
     path_in,
@@ -84,7 +84,7 @@ class _PythonProject:
         patterns = (*self.manifest.members, *(f"!{one}" for one in self.manifest.excluded))
         is_workspace = self.manifest.is_workspace and root.has(_LOCK)
         #: The directories of the members of uv's workspace, also from the root of the tree.
-        self.members = sorted(match_members(patterns, self.below)) if is_workspace else []
+        self.members = sorted(match_workspace_members(patterns, self.below)) if is_workspace else []
         self.member_places = {path_in(root.place, place) for place in self.members}
         #: False for a directory with settings of tools and nothing else.
         self.is_described = bool(

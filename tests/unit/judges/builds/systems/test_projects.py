@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pytest
 
 from fakes.roots import package, plans_of, root_of, touching
-from prjury.judges.builds.source_tree import expand_braces, match_members
+from prjury.judges.builds.source_tree import expand_braces, match_workspace_members
 
 
 @pytest.mark.parametrize(
@@ -23,13 +23,13 @@ from prjury.judges.builds.source_tree import expand_braces, match_members
 )
 def test_the_members_that_patterns_name(patterns: str, members: str) -> None:
     places = "packages packages/a packages/b packages/a/deep apps apps/c".split()
-    assert match_members(patterns.split(), places) == frozenset(members.split())
+    assert match_workspace_members(patterns.split(), places) == frozenset(members.split())
 
 
 def test_hostile_patterns_end() -> None:
     places = ["/".join("a" * 60)]
     for pattern in ("**/" * 50 + "b", "{a,b}" * 50, "*" * 2_000 + "b", "{" * 5_000):
-        assert match_members([pattern], places) == frozenset()
+        assert match_workspace_members([pattern], places) == frozenset()
     assert expand_braces("{a,b}{c,d}") == ["ac", "ad", "bc", "bd"]
 
 
