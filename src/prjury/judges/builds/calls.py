@@ -191,7 +191,7 @@ def _unwrap_and_find_place(words: list[str]) -> tuple[list[str], str]:
         below, plain = _extract_working_directory(words)
         if program == "python" and "-m" in words[1:-1]:
             words = words[words.index("-m") + 1 :]
-        elif program in WORDS["managers"] | WORDS["by_file"] and (at := _find_runner_or_zero(plain)):
+        elif program in WORDS["managers"] | WORDS["by_file"] and (at := _find_runner_or_0(plain)):
             words = [plain[at].removesuffix(".js"), *plain[at + 1 :]]
             place = posixpath.join(place, below)
         elif program == "go" and (inner := _find_go_runner(plain[1:])):
@@ -247,7 +247,7 @@ def _find_go_runner(words: Sequence[str]) -> list[str]:
     return [name, *words[words.index(plain[0]) + 1 :]] if name in _RUNNERS else []
 
 
-def _find_runner_or_zero(words: Sequence[str]) -> int:
+def _find_runner_or_0(words: Sequence[str]) -> int:
     for at, word in enumerate(words[1:], 1):
         if word.rpartition("/")[2].removesuffix(".js").lstrip("_") in _RUNNERS:
             return at

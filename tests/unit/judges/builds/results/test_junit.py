@@ -25,7 +25,7 @@ def read(files: str | Mapping[str, str | bytes], *, asked: bool = True) -> Resul
     contents = {
         name: text.encode() if isinstance(text, str) else text for name, text in files.items()
     }
-    return parse_reports(contents.items(), [], TREE, str, asked=asked)
+    return parse_reports(contents.items(), [], TREE, str, foreign_is_problem=asked)
 
 
 def names(results: Results) -> list[str]:
