@@ -8,14 +8,14 @@ from collections.abc import Mapping
 from pathlib import Path
 
 
-def make_private_directory(environ: Mapping[str, str], variable: str, usual: str) -> Path | None:
+def make_private_directory(environ: Mapping[str, str], variable: str, in_home: str) -> Path | None:
     """Return ``prjury`` below the directory of a variable, or of HOME, closed to others.
 
     None where it cannot be made, or is not this user's. A relative path does not count.
     """
     parent = Path(environ.get(variable, ""))
     if not parent.is_absolute():
-        parent = Path(environ.get("HOME", ""), usual)
+        parent = Path(environ.get("HOME", ""), in_home)
     place = parent / "prjury"
     try:
         return place if place.is_absolute() and _make_private_if_ours(place) else None

@@ -14,7 +14,7 @@ from fakes.bare_report import report
 from prjury.action.job import ALLOWED, INPUTS, OUTPUTS, Inputs, read_inputs
 from prjury.doctor.examination import read_workflows
 from prjury.doctor.workflows import Level, Setup, examine_setup
-from prjury.publishers.files import outputs_of
+from prjury.publishers.files import list_outputs
 from prjury.secret_env import SECRET_VARIABLES
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -73,7 +73,7 @@ def test_the_outputs_are_those_of_the_table() -> None:
 
 
 def test_a_report_sets_no_output_that_is_not_declared() -> None:
-    assert set(outputs_of(report())) < set(OUTPUTS)
+    assert set(list_outputs(report())) < set(OUTPUTS)
 
 
 def test_every_input_is_handed_over_as_a_variable() -> None:

@@ -16,9 +16,9 @@ from prjury.secret_env import secrets_in
 #: The module and the function of each mode; a job loads what it needs and nothing else.
 _MODES: Mapping[str, str] = {
     "review": "prjury.action.stages:review",
-    "build": "prjury.action.stages:build_evidence",
-    "collect": "prjury.action.stages:collect_evidence",
-    "decide": "prjury.action.stages:decide_verdict",
+    "build": "prjury.action.stages:build_and_write_evidence",
+    "collect": "prjury.action.stages:collect_and_write_evidence",
+    "decide": "prjury.action.stages:derive_and_write_verdict",
     "publish": "prjury.action.stages:publish_verdict",
     "backport": "prjury.action.backporting:backport",
     "conflicts": "prjury.action.conflicts:judge_conflicts",

@@ -29,7 +29,7 @@ def wire(
 ) -> Dependencies:
     return Dependencies(
         judge=_judge_and_journal_event,
-        picks=_judge_backports,
+        picks=_judge_and_pick,
         connect=connect,
         renderer=Renderer(redact),
         environment=RunEnvironment(environ, PlainProgress(stream, redact), redact),
@@ -87,7 +87,7 @@ def _judge_and_journal_event(job: Job, event: Event, prior: PriorState) -> Repor
     return report
 
 
-def _judge_backports(job: Job, event: Event, branches: Sequence[str]) -> Picks:
+def _judge_and_pick(job: Job, event: Event, branches: Sequence[str]) -> Picks:
     """Judge the merged change for release branches; nothing of it is ever run here."""
     from prjury.app.backport import Picks, judge_and_pick  # noqa: PLC0415 - everything that judges
 

@@ -21,7 +21,7 @@ from prjury.policy.load import Policy
 from prjury.publishers.check_run import CheckRunReport
 from prjury.publishers.comment import StickyComment
 from prjury.publishers.factory import PublisherFactory, Target
-from prjury.publishers.files import add_markdown, append_outputs, outputs_of, write_atomically
+from prjury.publishers.files import add_markdown, append_outputs, list_outputs, write_atomically
 from prjury.report.findings import seat_outcomes
 from prjury.report.model import EarlierVotes, Report
 from prjury.report.sanitise import plain
@@ -160,7 +160,7 @@ class Publication:
         with self.collect_errors():
             if file := self.job.places.outputs:
                 own = {name: it for name, it in outputs.items() if it or name == "comment-url"}
-                append_outputs(file, {**outputs_of(report), **own})
+                append_outputs(file, {**list_outputs(report), **own})
 
     def _write_files_logs_and_summary(
         self, report: Report, options: Mapping[str, Any], outputs: dict[str, str]

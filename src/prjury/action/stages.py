@@ -65,7 +65,7 @@ def review(job: Job) -> JobResult:
     return job.end_idle(nothing.what, is_open=True)
 
 
-def build_evidence(job: Job) -> JobResult:
+def build_and_write_evidence(job: Job) -> JobResult:
     if not job.inputs.build:
         return job.end_idle("Nothing to do: the input build is false.")
     event = resolve_event(job)
@@ -89,7 +89,7 @@ def build_evidence(job: Job) -> JobResult:
     return JobResult(code, judgment.reasoning if code else None)
 
 
-def collect_evidence(job: Job) -> JobResult:
+def collect_and_write_evidence(job: Job) -> JobResult:
     event, run = _require_workflow_run(job)
     if run.conclusion not in ENDED - {"cancelled"}:
         return job.end_idle(_explain_no_run(run))
@@ -112,7 +112,7 @@ def collect_evidence(job: Job) -> JobResult:
     return JobResult(ExitCode.OPEN)
 
 
-def decide_verdict(job: Job) -> JobResult:
+def derive_and_write_verdict(job: Job) -> JobResult:
     content = read_checked_artifact(job, EVIDENCE, EVIDENCE_DIGEST)
     evidence = evidence_from_text(content)
     if isinstance(evidence, NoEvidence):

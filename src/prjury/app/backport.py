@@ -35,7 +35,7 @@ def backport(request: ReviewRequest, environment: RunEnvironment) -> Backports:
 
 @contextmanager
 def judge_backports(
-    request: ReviewRequest, environment: RunEnvironment, *, texts: bool = True
+    request: ReviewRequest, environment: RunEnvironment, *, by_texts: bool = True
 ) -> Iterator[tuple[Backports, OpenedChange]]:
     """The verdicts, with the change behind them."""
     started = time.monotonic()
@@ -44,12 +44,12 @@ def judge_backports(
         steps.record_change(change, environment.journal, started)
         snapshot, policy = change.snapshot, change.policy
         ports, _ = make_review_ports(request, environment, policy.config, snapshot)
-        chosen = change.choose_branches(only_named=True, texts=texts)
+        chosen = change.choose_branches(only_named=True, by_texts=by_texts)
         if not chosen.names:
             why = "; ".join([*chosen.notes, *chosen.skipped]) or "the policy names none"
             raise NothingToReview(f"No release branch to judge for: {why}. Name one with --onto.")
         context = change.start_clock()
-        judges = BranchJudges(snapshot, ports, policy.config, request.build, texts)
+        judges = BranchJudges(snapshot, ports, policy.config, request.build, by_texts)
         with closing(ports.progress):
             backports = judges.judge(chosen.names, context.deadline)
             if request.models:
@@ -78,7 +78,7 @@ class Picks(Struct, frozen=True):
 def judge_and_pick(request: ReviewRequest, environment: RunEnvironment) -> Picks:
     """Judge a merged change; its title and text, which can be edited later, ask for nothing."""
     try:
-        with judge_backports(request, environment, texts=False) as (verdicts, change):
+        with judge_backports(request, environment, by_texts=False) as (verdicts, change):
             policy, backports = change.config.backport.open, verdicts.backports
             if not policy.enabled:
                 return Picks(None, backports)

@@ -36,12 +36,12 @@ def make_review_ports(
     forgets = spoiled or request.record is not None
     memory = NoMemory() if forgets else memory_at(environment.environ, panel.secret)
     withheld = make_withheld_panel(snapshot.pull, config.pulls, request.actor)
-    agents = choose_agents(request, environment, config, withheld, panel)
+    agents = make_agents_or_refusal(request, environment, config, withheld, panel)
     models = NoModels(withheld) if withheld else panel
     return replace(ports, models=models, memory=memory, agents=agents), panel
 
 
-def choose_agents(
+def make_agents_or_refusal(
     request: ReviewRequest,
     environment: RunEnvironment,
     config: Config,

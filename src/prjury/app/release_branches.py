@@ -33,7 +33,7 @@ class BranchJudges:
     ports: Ports
     config: Config
     build: bool = False
-    texts: bool = True
+    by_texts: bool = True
     #: The branches on which all checks run; None for all branches.
     thorough: frozenset[str] | None = None
 
@@ -51,7 +51,7 @@ class BranchJudges:
             Releases(store),
             self.picked,
             own_label=self.config.publish.labels.get("backport"),
-            texts=self.texts,
+            texts=self.by_texts,
         )
         judge = BackportJudge(tools, self.thorough)
         return judge.judge(self.snapshot.pull, branches, deadline)

@@ -148,7 +148,7 @@ def is_dismissible(judge: str, kind: JudgeType) -> bool:
     return kind in MODEL_BACKED or judge.partition("-")[0] == NAME
 
 
-def apply_dismissals(
+def pass_if_all_dismissed(
     judgment: Judgment, dismissals: Sequence[Dismissal], threshold: Severity = "warning"
 ) -> Judgment:
     """A judgment that passes if only dismissed findings fail it; else the judgment itself."""
@@ -184,7 +184,7 @@ def honour_dismissals(cast: Casting, config: Config, dismissals: Sequence[Dismis
         threshold = patterns.severity if patterns else "warning"
 
         def judge_leniently(context: PullRequestContext) -> Judgment:
-            return apply_dismissals(ask(judge, context), dismissals, threshold)
+            return pass_if_all_dismissed(ask(judge, context), dismissals, threshold)
 
         return StandInJudge(record_of(judge), judge_leniently, getattr(judge, "description", ""))
 

@@ -130,7 +130,7 @@ class OpenedChange(Struct, frozen=True):
         requested = frozenset(self.request.backport_to)
         return BranchJudges(self.snapshot, ports, self.config, build, thorough=requested)
 
-    def choose_branches(self, *, only_named: bool = False, texts: bool = True) -> ChosenBranches:
+    def choose_branches(self, *, only_named: bool = False, by_texts: bool = True) -> ChosenBranches:
         own_names = self.request.backport_to
         if (own_names and only_named) or self.request.target.uncommitted:
             return ChosenBranches(tuple(dict.fromkeys(own_names)))
@@ -141,7 +141,7 @@ class OpenedChange(Struct, frozen=True):
             return ChosenBranches(own_names, (f"the release branches cannot be listed: {error}",))
         taken = choose_target_branches(branches, default, self.config.backport, self.pull.base.ref)
         own = self.config.publish.labels.get("backport")
-        sources = find_requests(self.pull, self.config.backport, (), own, texts=texts)
+        sources = find_requests(self.pull, self.config.backport, (), own, texts=by_texts)
         aside = {bare(default), bare(self.pull.base.ref)}
         others = [branch.name for branch in branches if bare(branch.name) not in aside]
         requested, notes = list_requested_branches_and_notes(sources, others)

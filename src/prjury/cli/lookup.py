@@ -52,10 +52,10 @@ def explain(
     name: Annotated[str, typer.Argument(help="A judge, a check, a rule or a pack of rules.")],
 ) -> None:
     """Show the page of a judge, a check or a rule."""
-    print_out("page", find_explanation(name), sys.stdout.encoding)
+    print_out("page", require_explanation(name), sys.stdout.encoding)
 
 
-def find_explanation(name: str) -> str:
+def require_explanation(name: str) -> str:
     """The page of a judge, the passages about a check or a reason, or a rule with its example."""
     pages, topic = judge_pages(), name.strip()
     if page := _find_judge_page(topic, pages):

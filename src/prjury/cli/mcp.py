@@ -24,7 +24,7 @@ from prjury.app.backport import backport as judge_backport
 from prjury.app.review import run
 from prjury.cli import options as flags
 from prjury.cli.judge import ask_judge
-from prjury.cli.lookup import find_explanation
+from prjury.cli.lookup import require_explanation
 from prjury.cli.output import Terminal
 from prjury.errors import PrJuryError, UsageError
 from prjury.git.open_snapshot import NothingToReview
@@ -268,7 +268,7 @@ class AgentTools:
         Args:
             name: such as build, tests-passed or jakarta/persistence.
         """
-        return find_explanation(name)
+        return require_explanation(name)
 
     def _name_change(
         self, repo: str | None, target: str | None, base: str | None, head: str | None

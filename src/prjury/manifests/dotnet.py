@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from prjury.manifests.manifest import Coordinate, Manifest, ManifestError, Role, runtime
-from prjury.manifests.syntax import load_json, table, text_of, word
+from prjury.manifests.syntax import load_json_object, table, text_of, word
 from prjury.manifests.xml import Node, read_xml_document
 
 _PROPERTY = re.compile(r"\$\(([\w.-]+)\)")
@@ -65,7 +65,7 @@ def _read_version(node: Node) -> str | None:
 
 def read_global_json(content: bytes) -> Manifest:
     """The SDK in a ``global.json``: what a project targets where it does not say so itself."""
-    version = word(table(load_json(text_of(content)), "sdk").get("version"))
+    version = word(table(load_json_object(text_of(content)), "sdk").get("version"))
     match = _SDK.match(version or "")
     coordinates = (runtime("dotnet", f"net{match[1]}", role=Role.LOCKED),) if match else ()
     return Manifest(coordinates=coordinates)

@@ -33,7 +33,7 @@ from prjury.manifests.setuptools import (
     read_setup_cfg,
     read_setup_py,
 )
-from prjury.manifests.syntax import load_json, table, text_of, word
+from prjury.manifests.syntax import load_json_object, table, text_of, word
 from prjury.manifests.tool_versions import read_mise, read_single_tool, read_tool_list
 
 #: Reads a build file; all raise `ManifestError` for one that they cannot read.
@@ -64,14 +64,14 @@ def _read_by(pattern: re.Pattern[str], ecosystem: str, sign: str = "") -> Reader
 
 
 def read_pipfile_lock(content: bytes) -> Manifest:
-    document = load_json(text_of(content))
+    document = load_json_object(text_of(content))
     entries = [pair for key in ("default", "develop") for pair in table(document, key).items()]
     return _make_lock(_versions(entries), "pypi")
 
 
 def read_top_level_lock(content: bytes) -> Manifest:
     """Read what ``package-lock.json`` puts into the topmost ``node_modules``."""
-    document = load_json(text_of(content))
+    document = load_json_object(text_of(content))
     packages = {
         path.removeprefix(_MODULES): value
         for path, value in table(document, "packages").items()

@@ -14,7 +14,7 @@ from prjury.manifests.syntax import (
     Mentions,
     index_json_pair_lines,
     lines_in,
-    load_json,
+    load_json_object,
     strings,
     table,
     text_of,
@@ -39,7 +39,7 @@ class PackageJson(Manifest, frozen=True):
 
 def read_package_json(content: bytes) -> PackageJson:
     text = text_of(content)
-    document = load_json(text)
+    document = load_json_object(text)
     seen = index_json_pair_lines(text)
     name, version = word(document.get("name")), word(document.get("version"))
     own = [Coordinate("", name, version, Role.SELF, (), "npm")] if name else []

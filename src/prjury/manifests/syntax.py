@@ -59,7 +59,7 @@ def load_toml(text: str) -> dict[str, Any]:
         raise ManifestError(f"not TOML: {error}") from error
 
 
-def load_json(text: str) -> dict[str, Any]:
+def load_json_object(text: str) -> dict[str, Any]:
     """Read a JSON object; ManifestError if it is none, or nested without end."""
     try:
         document = json.loads(text)

@@ -300,7 +300,7 @@ def complete_config(config: Config, commit: str | None = None) -> Config:
     rules = RuleSelection(config.suppressions.allow, tuple(config.ignore), ignores)
     tiers = extend_tiers(config.tiers, config.extend)
     _refuse_inconsistencies(config, tiers)
-    return replace(config, tiers=complete_entries(tiers, config.build, rules, commit))
+    return replace(config, tiers=complete_and_check_tiers(tiers, config.build, rules, commit))
 
 
 def _refuse_inconsistencies(config: Config, tiers: list[TierConfig]) -> None:
@@ -349,7 +349,7 @@ def extend_tiers(tiers: Sequence[TierConfig], extend: Sequence[JudgeEntry]) -> l
     return extended
 
 
-def complete_entries(
+def complete_and_check_tiers(
     tiers: Sequence[TierConfig], build: BuildSection, rules: RuleSelection, commit: str | None
 ) -> list[TierConfig]:
     """The tiers whose judges have what other parts say; builds keep what other judges read."""

@@ -113,7 +113,7 @@ class CheckRunReport:
         return retry(lambda: self._conclude_unless_newer(head_sha, words), self.room.client.sleep)
 
     def _begin_unless_newer(self, head: Head) -> Url:
-        own = self._find_checks(head)
+        own = self._find_own_checks(head)
         if not own:
             return self._create(head).html_url
         if newer := self._find_newer(own):
@@ -125,7 +125,7 @@ class CheckRunReport:
 
     def _post_if_newest(self, head: Head, words: CheckRunTexts, annotations: Annotations) -> Url:
         fresh, self._fresh = self._fresh, None
-        own = [fresh] if fresh else self._find_checks(head)
+        own = [fresh] if fresh else self._find_own_checks(head)
         if newer := self._find_newer(own):
             return self._end_like_newer(own, newer)
         missing = self._list_missing(own[-1], annotations.entries) if own and not fresh else None
@@ -137,7 +137,7 @@ class CheckRunReport:
                 self._conclude(older, replaced)
         if missing is None:
             # A second look: GitHub shows the check run that was begun last, which may be ours.
-            own = self._find_checks(head)
+            own = self._find_own_checks(head)
             if newer := self._find_newer(own):
                 return self._end_like_newer(own, newer)
         return ended.html_url
@@ -152,7 +152,7 @@ class CheckRunReport:
         return newer.html_url
 
     def _conclude_unless_newer(self, head: Head, words: CheckRunTexts) -> Url:
-        own = self._find_checks(head)
+        own = self._find_own_checks(head)
         if newer := self._find_newer(own):
             return self._end_like_newer(own, newer)
         latest = own[-1] if own else self._create(head)
@@ -172,7 +172,7 @@ class CheckRunReport:
         marker, _, words = (run.external_id or "").rpartition(":")
         return read_run(words) if marker == self._marker else None
 
-    def _find_checks(self, head: Head) -> list[CheckRun]:
+    def _find_own_checks(self, head: Head) -> list[CheckRun]:
         from github.CheckRun import CheckRun  # noqa: PLC0415 - heavy, hence late
 
         runs = self.room.list_objects(

@@ -28,7 +28,7 @@ def append_outputs(path: Path, values: Mapping[str, str]) -> None:
     append(path, encode("".join(entries)))
 
 
-def outputs_of(report: Report) -> dict[str, str]:
+def list_outputs(report: Report) -> dict[str, str]:
     backports = {backport.branch: backport.verdict for backport in report.backports}
     return {
         "verdict": report.verdict.status.value,

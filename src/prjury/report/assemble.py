@@ -131,7 +131,7 @@ class _Scope(Struct, frozen=True):
         return True, None if is_empty else reason or _NOBODY
 
 
-def count_judged_files(pull: PullRequest, attempts: Sequence[TierAttempt]) -> Coverage:
+def measure_coverage(pull: PullRequest, attempts: Sequence[TierAttempt]) -> Coverage:
     scope = _read_scope(attempts)
     places = [(file, *scope.explain_unjudged(file)) for file in pull.files]
     not_checked = [(printable(file.path), reason) for file, _, reason in places if reason]
@@ -202,7 +202,7 @@ def assemble(  # noqa: PLR0913 - each argument is one part of the report
     recovery: Recovery | None = None,
     answers_commands: bool = True,
 ) -> Report:
-    coverage, gate_policy = count_judged_files(pull, verdict.attempts), gate_policy_of(policy)
+    coverage, gate_policy = measure_coverage(pull, verdict.attempts), gate_policy_of(policy)
     held = hold(verdict, coverage, gate_policy)
     closed = gate(held, gate_policy)
     line = headline(pull, held, closed, coverage)

@@ -76,7 +76,7 @@ def split_wanted_backports(backports: Sequence[Backport]) -> dict[str, tuple[Vie
         is_wanted = backport.asked == "yes" or backport.band == "likely"
         if is_wanted and backport.verdict not in {"not_requested", "not_applicable"}:
             first.append(_view_backport(backport))
-        elif backport.asked == "yes" or not _describe_trial(backport).startswith(NOT_TRIED):
+        elif backport.asked == "yes" or not _describe_pick(backport).startswith(NOT_TRIED):
             others.append(_view_backport(backport))
     return {
         "asked_backports": tuple(first),
@@ -86,7 +86,7 @@ def split_wanted_backports(backports: Sequence[Backport]) -> dict[str, tuple[Vie
 
 
 def _view_backport(backport: Backport) -> View:
-    words = _describe_trial(backport)
+    words = _describe_pick(backport)
     return View(
         branch=backport.branch,
         symbol=trust(_OUTCOMES[backport.verdict][0]),
@@ -104,10 +104,10 @@ def _view_backport(backport: Backport) -> View:
 def backport_line(backport: Backport) -> str:
     """``✅ 1.1.x: suitable, picks cleanly``."""
     symbol, _ = _OUTCOMES[backport.verdict]
-    return f"{symbol} {printable(backport.branch)}: {_describe_trial(backport)}"
+    return f"{symbol} {printable(backport.branch)}: {_describe_pick(backport)}"
 
 
-def _describe_trial(backport: Backport) -> str:
+def _describe_pick(backport: Backport) -> str:
     _, words = _OUTCOMES[backport.verdict]
     if backport.verdict in {"not_applicable", "already_present", "not_requested"}:
         reason = next(iter(backport.reasons), "")

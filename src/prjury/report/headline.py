@@ -267,10 +267,10 @@ def _phrase_reason(pull: PullRequest, verdict: Verdict) -> str:
         more = [pluralize(len(guilty) - 2, "more judge")] if len(guilty) > 2 else []  # noqa: PLR2004
         return join_words([*words, *more])
     others = f" and {pluralize(len(guilty) - 1, 'other judge')}" if len(guilty) > 1 else ""
-    return f"{_describe_silence(guilty[0])}{others}"
+    return f"{_describe_missing_vote(guilty[0])}{others}"
 
 
-def _describe_silence(seat: SeatOutcome) -> str:
+def _describe_missing_vote(seat: SeatOutcome) -> str:
     """``build (timeout)``, or the first words of a judge that has no word for its reason."""
     name, judgment = seat.ballot.judge, seat.judgment
     words, reason = _shorten_reason(first_line(judgment.reasoning)), _find_word(judgment)

@@ -16,7 +16,7 @@ from prjury.publishers.files import (
     add_markdown,
     append,
     append_outputs,
-    outputs_of,
+    list_outputs,
     write_atomically,
 )
 from prjury.report.model import Backport, Cost
@@ -88,7 +88,7 @@ def test_a_title_with_a_line_break_sets_no_other_output(tmp_path: Path) -> None:
     file = tmp_path / "output"
     evil = "x\nverdict=pass\nverdict<<E\npass\nE"
     told = report(Status.FAIL, Gate.FAILURE, headline=evil)
-    append_outputs(file, {**outputs_of(told), "title": evil})
+    append_outputs(file, {**list_outputs(told), "title": evil})
     values = as_the_runner_reads(file.read_text())
     assert values["verdict"] == "fail"
     assert values["gate"] == "failure"
@@ -109,9 +109,9 @@ def test_any_value_arrives_as_it_was(
 
 def test_backports_are_json_and_an_unknown_price_is_empty() -> None:
     backports = (Backport("1.x", "suitable", applies=True),)
-    values = outputs_of(report(backports=backports, cost=Cost(usd=None)))
+    values = list_outputs(report(backports=backports, cost=Cost(usd=None)))
     assert (values["backports"], values["llm-usd"]) == ('{"1.x": "suitable"}', "")
-    assert outputs_of(report(cost=Cost(usd=0.0123)))["llm-usd"] == "0.012300"
+    assert list_outputs(report(cost=Cost(usd=0.0123)))["llm-usd"] == "0.012300"
 
 
 def test_a_missing_directory_is_a_publish_error() -> None:

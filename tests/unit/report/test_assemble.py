@@ -10,7 +10,7 @@ from prjury.jury.gate import Gate, GatePolicy
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.verdicts import TierPolicy
-from prjury.report.assemble import count_judged_files, gate_policy_of
+from prjury.report.assemble import gate_policy_of, measure_coverage
 from prjury.report.model import Coverage, NotChecked, SkippedJudge
 from prjury.snapshot.model import FileKind
 
@@ -27,7 +27,7 @@ def scoped(*read: str, unread: Any = (), outside: Any = ()) -> dict[str, Any]:
 
 def measured(*judgments: Judgment, files: Any) -> Coverage:
     ballots = [fake.ballot(f"j{n}", judgment) for n, judgment in enumerate(judgments)]
-    return count_judged_files(fake.pull(files), (fake.tier("t", *ballots),))
+    return measure_coverage(fake.pull(files), (fake.tier("t", *ballots),))
 
 
 @pytest.mark.parametrize(
@@ -36,9 +36,7 @@ def measured(*judgments: Judgment, files: Any) -> Coverage:
 )
 def test_a_build_that_did_not_run_has_judged_nothing(judgment: Judgment) -> None:
     files = (fake.file("a.py", 5),)
-    coverage = count_judged_files(
-        fake.pull(files), (fake.tier("t", fake.ballot("build", judgment)),)
-    )
+    coverage = measure_coverage(fake.pull(files), (fake.tier("t", fake.ballot("build", judgment)),))
     assert coverage == Coverage("tree", 1, 0, 0, 0, (NotChecked("a.py", UNTRIED),))
 
 
@@ -47,7 +45,7 @@ def test_what_the_build_cannot_have_looked_at_is_not_judged() -> None:
     page = {"path": "app.js", "reason": "no build that ran knows this language", "counts": False}
     built = Judgment.passed("ok", metadata={"unbuilt": [ruby, page, "odd"]})
     files = (fake.file("a.py", 5), fake.file("a.rb", 7), fake.file("app.js", 3))
-    coverage = count_judged_files(fake.pull(files), (fake.tier("t", fake.ballot("build", built)),))
+    coverage = measure_coverage(fake.pull(files), (fake.tier("t", fake.ballot("build", built)),))
     unknown = tuple(NotChecked(path, str(ruby["reason"])) for path in ("a.rb", "app.js"))
     assert coverage == Coverage("tree", 3, 1, 12, 5, unknown)
 
@@ -55,7 +53,7 @@ def test_what_the_build_cannot_have_looked_at_is_not_judged() -> None:
 def test_a_build_judges_what_the_other_judges_stand_aside_from() -> None:
     aside = Judgment.abstained("no pack", "not_applicable", metadata=scoped(outside=["a.py"]))
     tier = fake.tier("t", BUILT, fake.ballot("patterns", aside))
-    assert count_judged_files(fake.pull([fake.file("a.py", 5)]), (tier,)) == Coverage(
+    assert measure_coverage(fake.pull([fake.file("a.py", 5)]), (tier,)) == Coverage(
         "tree", 1, 1, 5, 5
     )
 
@@ -79,7 +77,7 @@ def advised(patterns: Judgment, quality: Judgment, *, advisory: bool = True) -> 
         fake.tier("p", fake.ballot("patterns", patterns)),
         fake.tier("q", model, advisory=advisory, policy=TierPolicy.FINAL_TIER),
     )
-    return count_judged_files(fake.pull([fake.file("a.py", 5)]), tiers)
+    return measure_coverage(fake.pull([fake.file("a.py", 5)]), tiers)
 
 
 @pytest.mark.parametrize("advisory", [True, False])

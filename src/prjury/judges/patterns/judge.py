@@ -203,7 +203,7 @@ def _judge_parser_crash(outcome: ScanOutcome, seen: Mapping[str, Any]) -> Judgme
     )
 
 
-def describe_versions(project: Project, heads: Iterable[Head]) -> dict[str, Any]:
+def list_decisive_versions(project: Project, heads: Iterable[Head]) -> dict[str, Any]:
     """Return for each module the declarations that decided, and what is not known."""
     versions: list[dict[str, Any]] = []
     notes: dict[str, None] = {}
@@ -353,7 +353,7 @@ class PatternsJudge:
             if not options.rules.is_ignored(pack.id)
         ]
         heads = packs or selection.heads.values()
-        facts = {"packs": [pack.id for pack in packs], **describe_versions(project, heads)}
+        facts = {"packs": [pack.id for pack in packs], **list_decisive_versions(project, heads)}
         facts["silencing"] = options.rules.suppressions
         facts |= {"baseline": baseline.file} if baseline.file else {}
         if not packs:
@@ -371,12 +371,12 @@ class PatternsJudge:
         scan = PatternScan(self.repository, self.parser, standing, silencing, self.whole)
         scan.scan(files, outcome, deadline)
         outcome.leave_out(options.rules.is_ignored)
-        self._use_baseline(baseline, outcome, facts["packs"])
+        self._shelve_known(baseline, outcome, facts["packs"])
         outcome.findings = soften_errors_in_use(outcome.findings, project, self.repository)
         scanned = list(_count_rules_by_pack(packs, files, standing))
         return make_judgment(outcome, scanned, options.severity, facts, whole=self.whole)
 
-    def _use_baseline(self, baseline: Baseline, outcome: ScanOutcome, packs: Sequence[str]) -> None:
+    def _shelve_known(self, baseline: Baseline, outcome: ScanOutcome, packs: Sequence[str]) -> None:
         accepted = {entry.fingerprint for entry in baseline.entries}
         findings, outcome.findings = outcome.findings, []
         for finding in findings:
