@@ -90,7 +90,7 @@ class TestsRepair(Struct):
         progress, started = self.ports.progress, time.monotonic()
         progress.judge_started("fix", "agent")
         try:
-            recovery = self._repair(tree)
+            recovery = self._repair_in_rounds(tree)
         except (CannotJudgeError, SourceError) as error:
             recovery = Recovery("not_recovered", str(error))
         conclude = Judgment.passed if recovery.outcome == "recovered" else Judgment.failed
@@ -104,7 +104,7 @@ class TestsRepair(Struct):
         seconds = min(config.timeout, self.context.deadline.remaining)
         return self.ports.agents.client(config.command or "", config.env, seconds)
 
-    def _repair(self, tree: str) -> Recovery:
+    def _repair_in_rounds(self, tree: str) -> Recovery:
         self.tree, self.judgments = tree, [judgment for _, judgment in self.builds]
         while not (stop := self.stop or self._find_stop_reason()):
             started = time.monotonic()

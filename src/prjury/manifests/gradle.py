@@ -107,7 +107,7 @@ class Catalog(Struct, frozen=True):
     def join(self, other: Catalog) -> Catalog:
         return Catalog({**self.entries, **other.entries}, {**self.versions, **other.versions})
 
-    def fill(self, text: str) -> str:
+    def fill_versions(self, text: str) -> str:
         """Put versions in where a script asks for them by name."""
 
         def find_text(match: re.Match[str]) -> str:
@@ -120,7 +120,7 @@ class Catalog(Struct, frozen=True):
 
 def read_script(text: str, catalog: Catalog) -> Manifest:
     """Read what a script or a ``gradle.properties`` declares, by what ``libs.alias`` stands for."""
-    source = Source.of(catalog.fill(text), LANGUAGES["gradle"])
+    source = Source.of(catalog.fill_versions(text), LANGUAGES["gradle"])
     code = _mask(source.text)
     properties = {
         match[1]: match[2] for match in _PROPERTY.finditer(code) if match[2][0] not in "\"'"
@@ -321,12 +321,12 @@ def _read_described_catalogs(code: str) -> Mapping[str, tuple[Coordinate, ...]]:
     return dict(pair for catalog in catalogs for pair in catalog.entries.items())
 
 
-def _flatten(
+def _flatten_aliases(
     entries: Mapping[str, Any], entry_keys: frozenset[str], prefix: str = ""
 ) -> Iterator[tuple[str, Any]]:
     for name, value in entries.items():
         if isinstance(value, dict) and value and not value.keys() & entry_keys:
-            yield from _flatten(value, entry_keys, f"{prefix}{name}.")
+            yield from _flatten_aliases(value, entry_keys, f"{prefix}{name}.")
         else:
             yield f"{prefix}{name}", value
 
@@ -352,15 +352,15 @@ def _make_catalog(document: Mapping[str, Any], name: str) -> Catalog:
 
 
 def _read_versions(document: Mapping[str, Any]) -> dict[str, str]:
-    flat = _flatten(table(document, "versions"), _VERSION_KEYS)
+    flat = _flatten_aliases(table(document, "versions"), _VERSION_KEYS)
     versions = {name: _find_version(value, {}) for name, value in flat}
     return {name: version for name, version in versions.items() if version}
 
 
 def _list_catalog_entries(document: Mapping[str, Any]) -> Iterator[tuple[str, Coordinate]]:
-    versions = dict(_flatten(table(document, "versions"), _VERSION_KEYS))
+    versions = dict(_flatten_aliases(table(document, "versions"), _VERSION_KEYS))
     for prefix, key in (("", "libraries"), ("plugins.", "plugins")):
-        for alias, value in _flatten(table(document, key), _ENTRY_KEYS):
+        for alias, value in _flatten_aliases(table(document, key), _ENTRY_KEYS):
             if entry := _read_entry(value, versions, is_plugin=bool(prefix)):
                 yield f"{prefix}{_alias(alias)}", entry
 

@@ -170,7 +170,7 @@ def report_to_json(report: Report, redact: Redact = BY_SHAPE) -> Json:
         schema=SCHEMA_NAME,
         pull=_fill_pull(report.pull),
         verdict=_fill_form(VerdictJson, verdict, report, reasoning=verdict.aggregated.reasoning),
-        tiers=[_fill_tier(tier) for tier in report.tiers],
+        tiers=[_tier_to_json(tier) for tier in report.tiers],
         backports=[_backport_to_json(backport) for backport in report.backports],
         recovery={**msgspec.to_builtins(recovery), "usd": recovery.usd} if recovery else None,
     )
@@ -233,7 +233,7 @@ def _backport_to_json(backport: Backport) -> Json:
     return {**value, "checks": [check_to_json(check) for check in backport.checks]}
 
 
-def _fill_tier(tier: TierReport) -> Json:
+def _tier_to_json(tier: TierReport) -> Json:
     attempt, verdict = tier.attempt, tier.attempt.verdict
     judgment = verdict.aggregated if verdict else None
     return _fill_form(
@@ -243,11 +243,11 @@ def _fill_tier(tier: TierReport) -> Json:
         label=judgment.label if judgment and attempt.status is Status.ABSTAIN else None,
         reasoning=judgment.reasoning if judgment else None,
         aggregation=GeneralFacts.parse(judgment).aggregation if judgment else None,
-        judgments=[_write_ballot(ballot) for ballot in (verdict.ballots if verdict else ())],
+        judgments=[_ballot_to_json(ballot) for ballot in (verdict.ballots if verdict else ())],
     )
 
 
-def _write_ballot(ballot: Ballot) -> Json:
+def _ballot_to_json(ballot: Ballot) -> Json:
     judgment = ballot.judgment
     return _fill_form(
         JudgmentJson,

@@ -416,7 +416,7 @@ def _list_next_steps(report: Report) -> Iterator[NextStep]:
     elif verdict.status is Status.PASS:
         yield _STEPS[NOT_CONFIGURED]
     for seat in objectors(verdict):
-        yield from _list_remedies(report, seat.judgment)
+        yield from _suggest_remedy(report, seat.judgment)
     if verdict.status is not Status.FAIL or report.pull.merge.conflicts:
         return
     failed = [seat for seat in objectors(verdict) if seat.judgment.reason != BASE_BROKEN]
@@ -439,7 +439,7 @@ def _suggest_exemption(request: str, paths: Sequence[str]) -> NextStep:
     )
 
 
-def _list_remedies(report: Report, judgment: Judgment) -> Iterator[NextStep]:
+def _suggest_remedy(report: Report, judgment: Judgment) -> Iterator[NextStep]:
     facts, step = RemedyFacts.parse(judgment), _STEPS.get(judgment.reason or judgment.label or "")
     snippet = facts.snippet
     if snippet and snippet.where == "a comment" and not report.answers_commands:

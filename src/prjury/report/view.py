@@ -179,7 +179,7 @@ def page(report: Report, redact: Redact = BY_SHAPE, run: str | None = None) -> V
         **split_wanted_backports(report.backports),
         notes=report.notes,
         about_head=trust(f"`{report.pull.head.sha[:7]}`"),
-        since=wording.describe_since(report),
+        since=wording.describe_since_last_verdict(report),
         recovery=report.recovery if report.recovery and report.recovery.rounds else None,
         logs=View(paths=logs, url=artifacts and trust(artifacts)) if logs else None,
         footer=wording.footer(report),
@@ -258,7 +258,7 @@ def _view_judge(seat: SeatOutcome, links: Links, shown_check_ids: Collection[int
         outcome=wording.describe_outcome(judgment, seat.attempt),
         reasoning=judgment.reasoning,
         question=GeneralFacts.parse(judgment).question or None,
-        facts=tuple(wording.list_facts(seat.ballot)),
+        facts=tuple(wording.list_notable_facts(seat.ballot)),
         checks=tuple(
             view_check(check, links.to(check.location) if check.location else None)
             for check in judgment.checks

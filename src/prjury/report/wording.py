@@ -124,7 +124,7 @@ def describe_outcome(judgment: Judgment, attempt: TierAttempt | None = None) -> 
     return UNJUDGED if judgment.status is Status.ERROR else SILENT
 
 
-def list_facts(ballot: Ballot) -> Iterator[str]:
+def list_notable_facts(ballot: Ballot) -> Iterator[str]:
     judgment = ballot.judgment
     score = None if judgment.score is None else judgment.score.normalized
     # The score of a judge that only passes or fails says nothing that the status does not say.
@@ -170,10 +170,10 @@ def difference_words(more: int, noun: str = "") -> str:
 
 
 def footer(report: Report) -> tuple[str, ...]:
-    return (*_describe_cost(report), *_describe_agents(report), *_describe_origin(report))
+    return (*_describe_cost(report), *_describe_agent_costs(report), *_describe_run(report))
 
 
-def _describe_agents(report: Report) -> Iterator[str]:
+def _describe_agent_costs(report: Report) -> Iterator[str]:
     voices = seat_outcomes(report.verdict)
     agents = (v for v in voices if v.ballot.type is JudgeType.AGENT and v.judgment.label is None)
     costs = [AgentFacts.parse(voice.judgment).usd for voice in agents]
@@ -199,7 +199,7 @@ def _describe_cost(report: Report) -> Iterator[str]:
     yield "price not known" if cost.usd is None else f"${cost.usd:.2f}"
 
 
-def _describe_origin(report: Report) -> Iterator[str]:
+def _describe_run(report: Report) -> Iterator[str]:
     yield f"policy: {_describe_policy(report.policy.source)}"
     if any(map(_ran_here, seat_outcomes(report.verdict))):
         network = "with access to the network" if report.sandbox.network else "without network"
@@ -234,7 +234,7 @@ def _describe_policy(source: str) -> str:
     return f"`{rest or source}`"
 
 
-def describe_since(report: Report) -> str | None:
+def describe_since_last_verdict(report: Report) -> str | None:
     since, dismissed = report.since, len(report.dismissals)
     parts = []
     if since:
