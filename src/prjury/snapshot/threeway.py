@@ -26,14 +26,14 @@ class Edit(Struct, frozen=True):
     side: range
 
 
-def edits_of(hunks: Iterable[Hunk]) -> tuple[Edit, ...]:
+def edits_of(hunks_without_context: Iterable[Hunk]) -> tuple[Edit, ...]:
     """The edits behind a patch without context."""
     return tuple(
         Edit(
             _range(hunk.old_start, hunk.old_lines),
             _range(hunk.new_start, hunk.new_lines),
         )
-        for hunk in hunks
+        for hunk in hunks_without_context
     )
 
 
@@ -65,12 +65,12 @@ class ThreeWay(Struct, frozen=True):
         base: Lines,
         onto: Lines,
         head: Lines,
-        edits: tuple[Sequence[Edit], Sequence[Edit]],
+        onto_and_head_edits: tuple[Sequence[Edit], Sequence[Edit]],
     ) -> ThreeWay:
         """The three versions with the places where the sides' edits touch and differ."""
         differing = (
             region
-            for region in _find_overlaps(*edits)
+            for region in _find_overlaps(*onto_and_head_edits)
             if _slice(onto, region.onto) != _slice(head, region.head)
         )
         return cls(tuple(base), tuple(onto), tuple(head), tuple(differing))

@@ -100,7 +100,7 @@ def find_remedy(
             continue
         for mark in row.marks:
             for index, line in enumerate(lowered):
-                value = extract_by_mark(mark, line, lines[index])
+                value = match_mark(mark, line, lines[index])
                 if value is None or (row.missing and is_of_tree(value, tree_paths)):
                     continue
                 if row.download and strict and not _is_download_failure(lowered, index):
@@ -109,7 +109,7 @@ def find_remedy(
     return None
 
 
-def extract_by_mark(mark: str, lowered: str, line: str) -> str | None:
+def match_mark(mark: str, lowered: str, line: str) -> str | None:
     """The text in a line for the mark's ``{}``, empty for a mark without; None for no match."""
     before, gap, after = mark.partition("{}")
     start = _find_pattern_end(before, lowered, 0)

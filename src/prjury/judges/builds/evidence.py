@@ -253,7 +253,7 @@ def refuse_other_steps(run: TreeRun, plan: BuildPlan) -> None:
 _Value = TypeVar("_Value")
 
 
-def clean_value(value: _Value, redact: Redact) -> _Value:
+def redact_and_clean(value: _Value, redact: Redact) -> _Value:
     """The value with all its texts cleaned: of secrets, and of what JSON cannot hold."""
 
     def clean_text(text: str) -> str:
@@ -284,9 +284,9 @@ def record_build(outcome: Outcome, redact: Redact) -> BuildRecord:
     """Record what became of a plan. What identifies the build stays as it is."""
     plan, run = outcome
     if isinstance(run, CannotJudgeError):
-        message = clean_value(str(run), redact)[:10_000] or run.reason
+        message = redact_and_clean(str(run), redact)[:10_000] or run.reason
         return BuildRecord(*plan.key, error=Refusal(run.reason, message))
-    return BuildRecord(*plan.key, run=clean_value(run, redact))
+    return BuildRecord(*plan.key, run=redact_and_clean(run, redact))
 
 
 def pack_report(content: bytes) -> bytes:

@@ -171,10 +171,10 @@ class TreeBuildJudge:
         self,
         merged_tree: str,
         base_commit: str,
-        changes: frozenset[str] | None = None,
+        changed_paths: frozenset[str] | None = None,
         toolchains: Toolchains | None = None,
     ) -> DetectedBuilds:
-        return self._detect(self._planner(base_commit, toolchains), merged_tree, changes)
+        return self._detect(self._planner(base_commit, toolchains), merged_tree, changed_paths)
 
     def find_ci(self, tree: str, toolchains: Toolchains) -> BaseCi | None:
         """The CI in the workflows of a tree, as a machine with these tools would run it."""

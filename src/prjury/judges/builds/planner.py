@@ -273,16 +273,16 @@ class _Build(Struct, frozen=True):
 
 def detect_builds(
     root: SourceTree,
-    changes: frozenset[str] | None,
+    changed_paths: frozenset[str] | None,
     systems: Sequence[str] | None = None,
     own_systems: Sequence[BuildSystem] = (),
 ) -> DetectedBuilds:
     """The builds that the change can affect; all of them, each whole, for None."""
     by_name = {name: SYSTEMS[name] for name in SYSTEMS if name in (systems or _AUTOMATIC)}
     by_name |= {name: system for system in own_systems for name in system.covers}
-    root = replace(root, changed=changes or root.changed)
+    root = replace(root, changed=changed_paths or root.changed)
     touched = root.changed_sources
-    paths = touched if changes else frozenset[str]()
+    paths = touched if changed_paths else frozenset[str]()
     excluded = {one for path in touched for one in parents_of(path) if find_excluded_part(one)}
     excluded -= root.allowed
     root = replace(root, allowed=root.allowed | excluded)

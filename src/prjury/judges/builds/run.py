@@ -24,7 +24,7 @@ from prjury.judges.builds.compare import (
 from prjury.judges.builds.evidence import (
     Run,
     TreeRun,
-    clean_value,
+    redact_and_clean,
     refuse_other_steps,
     validate_run,
 )
@@ -103,7 +103,7 @@ class KeptBase(Struct, frozen=True):
         """Keep an outcome that passed."""
         if run.failed or not run.ended:
             return
-        cleaned = clean_value(run, self.redact)
+        cleaned = redact_and_clean(run, self.redact)
         if cleaned.results.ran == run.results.ran:
             self.memory.keep(self._make_key(plan, tree), msgspec.json.encode(cleaned).decode())
 
@@ -114,7 +114,7 @@ class KeptBase(Struct, frozen=True):
                 tests = tuple(failure.id for failure in run.failures if failure.kind == "test")
                 history = self._read_history(plan)
                 history.pop(base.tree, None)
-                failing = clean_value(tests[:_MOST_FAILING], self.redact)
+                failing = redact_and_clean(tests[:_MOST_FAILING], self.redact)
                 newest = dict([*history.items(), (base.tree, failing)][-_MOST_BASES:])
                 self.memory.keep(self._make_key(plan), msgspec.json.encode(newest).decode())
             self.keep(plan, base.tree, run)

@@ -8,7 +8,7 @@ import pytest
 
 from fakes.shell import Scripted, ScriptedShell, SilentProgress
 from fakes.trees import TreeRepository, pull_context
-from prjury.judges.builds.environment import choose_number, extract_by_mark, read_table
+from prjury.judges.builds.environment import choose_number, match_mark, read_table
 from prjury.judges.builds.judge import make
 from prjury.jury.judge import ask
 from prjury.jury.judgment import Judgment, Status
@@ -299,7 +299,7 @@ def test_each_row_can_be_pasted(row: Any) -> None:
     ],
 )
 def test_what_a_mark_finds(mark: str, line: str, wanted: str | None) -> None:
-    assert extract_by_mark(mark, line.lower(), line) == wanted
+    assert match_mark(mark, line.lower(), line) == wanted
 
 
 @pytest.mark.parametrize(

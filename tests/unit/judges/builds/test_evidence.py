@@ -23,9 +23,9 @@ from prjury.judges.builds.evidence import (
     Run,
     StepRun,
     TreeRun,
-    clean_value,
     pack_report,
     read_evidence,
+    redact_and_clean,
     unpack_report,
     validate_run,
 )
@@ -354,12 +354,12 @@ def test_what_leaves_this_machine_is_cleaned(text: str) -> None:
     failure = Failure("test", "SECRET", name="SECRET", details=text)
     results = Results(problems=("SECRET",), ran=("SECRET",), by_runner={"SECRET": 1})
     run = Run(TreeRun((step,), 1.0, (failure,), results), reports={"a": pack_report(b"SECRET")})
-    cleaned = clean_value(run, lambda words: words.replace("SECRET", "***"))
+    cleaned = redact_and_clean(run, lambda words: words.replace("SECRET", "***"))
     encoded = msgspec.json.encode(cleaned)
     assert b"SECRET" not in encoded
     assert encoded.count(b"***") == 7
     assert unpack_report(cleaned.reports["a"] or b"") == b"***"
-    assert clean_value([{"SECRET"}], lambda words: words.replace("SECRET", "***")) == [{"***"}]
+    assert redact_and_clean([{"SECRET"}], lambda words: words.replace("SECRET", "***")) == [{"***"}]
 
 
 @pytest.mark.parametrize("packed", [pack_report(b"a" * (20 * 1024**2 + 1)), b"!", b""])
