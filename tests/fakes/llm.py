@@ -201,7 +201,7 @@ class Roster:
 
     seated: Panel
 
-    def panel(self, request: str = "auto") -> Panel:
+    def panel(self, judge_spec: str = "auto") -> Panel:
         return self.seated
 
 

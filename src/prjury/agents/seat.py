@@ -41,7 +41,7 @@ class AgentSeat(Struct, frozen=True):
         options, question = self.options, self.options.goal or ""
         if options.file is not None:
             base = options.commit or context.pull.base.sha
-            text = OwnTexts.of(self.ports.repository, base).text(options.file)
+            text = OwnTexts.of(self.ports.repository, base).require_text(options.file)
             question = redact_text(text.strip(), self.ports.redact)
         return self._ask_agent_in_copy(question, context).with_metadata(question=question)
 

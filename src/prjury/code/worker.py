@@ -124,7 +124,7 @@ def _list_referenced_utils(rule: object) -> Iterator[str]:
             yield from _list_referenced_utils(value)
 
 
-def run_job_safely(job: dict[str, Any]) -> dict[str, Any]:
+def run_job_or_error(job: dict[str, Any]) -> dict[str, Any]:
     """The scan's reply; the parser's panics are no Exceptions and become an error as well."""
     try:
         return run_job(job)
@@ -137,10 +137,10 @@ def run_job_safely(job: dict[str, Any]) -> dict[str, Any]:
 
 def main() -> None:
     sys.path.append(str(Path(__file__).resolve().parents[2]))
-    fork_workers(socket.socket(fileno=os.dup(0)))
+    fork_worker_per_request(socket.socket(fileno=os.dup(0)))
 
 
-def answer_jobs() -> None:
+def answer_jobs_on_stdin() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_LIMIT, MEMORY_LIMIT))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     seconds, configs = json.loads(sys.stdin.buffer.readline())
@@ -148,13 +148,13 @@ def answer_jobs() -> None:
     for line in sys.stdin.buffer:
         signal.setitimer(signal.ITIMER_REAL, seconds)
         job = json.loads(line)
-        reply = run_job_safely({**job, "rules": [table[number] for number in job["rules"]]})
+        reply = run_job_or_error({**job, "rules": [table[number] for number in job["rules"]]})
         signal.setitimer(signal.ITIMER_REAL, 0)
         sys.stdout.write(json.dumps(reply) + "\n")
         sys.stdout.flush()
 
 
-def fork_workers(channel: socket.socket) -> None:
+def fork_worker_per_request(channel: socket.socket) -> None:
     """Fork a worker for each request and its three files, until the other end is closed."""
     from prjury.code.names import MODULES  # noqa: PLC0415 - found once `main` has looked
 
@@ -162,7 +162,7 @@ def fork_workers(channel: socket.socket) -> None:
         import_module(f"prjury.code.names.{name}")
         import_module(f"prjury.code.publics.{name}")
     import_module("prjury.code.outline")
-    run_job_safely({"syntax": {"path": "A.java", "content": ""}})
+    run_job_or_error({"syntax": {"path": "A.java", "content": ""}})
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     while True:
         _, files, _, _ = socket.recv_fds(channel, 1, 3)
@@ -183,7 +183,7 @@ def _run_worker_and_exit(jobs_fd: int, output_fd: int, exit_code_fd: int) -> NoR
         os.close(exit_code_fd)
         os.dup2(jobs_fd, 0)
         os.dup2(output_fd, 1)
-        answer_jobs()
+        answer_jobs_on_stdin()
         os._exit(0)
     os.write(exit_code_fd, b"%d\n" % child)
     _, status = os.waitpid(child, 0)

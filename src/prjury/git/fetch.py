@@ -136,7 +136,7 @@ def refspec(name: str) -> str:
 
 @contextmanager
 def fetch_objects(
-    remote: Remote, refspecs: Sequence[str], lender: OperatorRepository | None, name: str
+    remote: Remote, refspecs: Sequence[str], lender: OperatorRepository | None, repo_name: str
 ) -> Iterator[OperatorRepository]:
     """Fetch the refspecs into a repository that is gone when the block ends."""
     with scratch("prjury-fetch-") as directory:
@@ -155,7 +155,7 @@ def fetch_objects(
 
         yield OperatorRepository(
             git,
-            name,
+            repo_name,
             None,
             directory,
             lender.object_format if lender else "sha1",

@@ -151,13 +151,13 @@ class Releases:
 
     def messages(self, since: str, until: str) -> Sequence[CommitMessage]:
         """List the messages of all commits of a range, newest first."""
-        return self._read_messages(f"{since}..{until}")
+        return self._read_log_messages(f"{since}..{until}")
 
     def list_brought(self, since: str, until: str, most: int) -> Sequence[CommitMessage]:
         """List the messages of the units that were brought to a branch, newest first."""
-        return self._read_messages("--first-parent", f"--max-count={most}", f"{since}..{until}")
+        return self._read_log_messages("--first-parent", f"--max-count={most}", f"{since}..{until}")
 
-    def _read_messages(self, *args: str) -> list[CommitMessage]:
+    def _read_log_messages(self, *args: str) -> list[CommitMessage]:
         fixed = (
             "log",
             "-z",

@@ -56,7 +56,7 @@ _MISSING = re.compile(r"^error: '(.*)': unable to read [0-9a-f]+$", re.MULTILINE
 _ERROR = re.compile(r"^(?:error|fatal): ", re.MULTILINE)
 
 
-def find_words(git: Git, tree: str, words: Sequence[str], seconds: float = SECONDS) -> WordPlaces:
+def find_in_code(git: Git, tree: str, words: Sequence[str], seconds: float = SECONDS) -> WordPlaces:
     """Find each word as a whole word, in text files that by their name may hold code."""
     if not words:
         return WordPlaces({})
@@ -191,10 +191,10 @@ class Store:
         return try_rebase(self.git, base, head, deadline)
 
     def with_words(self, tree: str, words: Sequence[str]) -> WordPlaces:
-        """Find the words in a commit or tree; see `find_words`."""
+        """Find the words in a commit or tree; see `find_in_code`."""
         key = tree, tuple(words)
         if key not in self.searches:
-            self.searches[key] = find_words(self.git, tree, words)
+            self.searches[key] = find_in_code(self.git, tree, words)
         return self.searches[key]
 
     def raw_changes(self, old: str, new: str, *, renames: bool = True) -> list[RawChange]:

@@ -30,7 +30,7 @@ def list_candidate_pulls(
     listed = list(islice(entries, _FEW))
     if len(listed) < _FEW:
         return client.ask(doing, lambda: list(map(read_pull, listed)))
-    pulls = {pull.number: pull for pull in _search_pulls(client, repo, head_sha)}
+    pulls = {pull.number: pull for pull in _search_all_open_pulls(client, repo, head_sha)}
     query |= {"head": f"{(head_repo or '').partition('/')[0]}:{branch or ''}"}
     own = client.repo(repo).list_all(doing, "/pulls", read_pull, scope=needs, query=query)
     unknown = [pull for pull in twins_of(own, head_sha) if pull.number not in pulls]
@@ -40,7 +40,7 @@ def list_candidate_pulls(
     return list((pulls | {pull.number: pull for pull in own}).values())
 
 
-def _search_pulls(client: GitHub, repo: str, head_sha: str) -> Iterator[PullFacts]:
+def _search_all_open_pulls(client: GitHub, repo: str, head_sha: str) -> Iterator[PullFacts]:
     query = {"q": f"repo:{repo} is:pr is:open {head_sha}", "per_page": _MOST_FOUND}
     answer = client.ask(
         f"search for the pull requests of {repo} with {head_sha[:12]}",

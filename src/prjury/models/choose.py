@@ -25,7 +25,7 @@ _HOST = re.compile(r"[A-Za-z0-9_.:-]+(%[A-Za-z0-9]+)?")
 _ODD_NUMBER = re.compile(r"(0x[0-9a-f]*|\d+)", re.IGNORECASE)
 
 
-def require_address(url: str, key: str) -> str:
+def require_address(url: str, setting: str) -> str:
     """Return the base URL without a slash at its end.
 
     Raises:
@@ -36,7 +36,7 @@ def require_address(url: str, key: str) -> str:
         return url.rstrip("/")
     # The address may hold a password, so the message does not repeat it.
     raise ConfigError(
-        f"{key} {problem}",
+        f"{setting} {problem}",
         remedy="Use an https address, or http://127.0.0.1:PORT for a server on this machine",
     )
 

@@ -115,7 +115,7 @@ def _make_model(name: str, options: Mapping[str, object], environ: Mapping[str, 
     from prjury.policy.load import read_options  # noqa: PLC0415 - as above
     from prjury.policy.schema import ModelConfig, ModelsConfig  # noqa: PLC0415 - as above
 
-    specs = parse_model_spec(name, "ModelClient", ModelsConfig(), script=True)
+    specs = parse_model_spec(name, "ModelClient", ModelsConfig(), allow_script=True)
     if len(specs) != 1:
         raise UsageError(f"{name} names several models", remedy="Make a client for each")
     try:

@@ -79,7 +79,7 @@ def names_a_program(text: str) -> bool:
 
 
 def parse_model_spec(
-    text: str, place: str, models: ModelsConfig, *, script: bool = False
+    text: str, place: str, models: ModelsConfig, *, allow_script: bool = False
 ) -> list[WantedModel]:
     """Return the models that are named, one seat each, with the options that the policy has.
 
@@ -93,7 +93,7 @@ def parse_model_spec(
         configs.append(_parse_command(command[1], place, models.default))
     if not configs:
         raise ConfigError(f"{place} names no model", remedy="Write provider:name, or auto")
-    return [WantedModel(config, place, script) for config in configs]
+    return [WantedModel(config, place, allow_script) for config in configs]
 
 
 def _parse_config(text: str, models: ModelsConfig) -> ModelConfig:
@@ -182,11 +182,11 @@ class ModelPanel:
         keys = [self._environ.get(name, "").strip() for name in names]
         return hashlib.sha256("\n".join(keys).encode()).digest() if any(keys) else b""
 
-    def panel(self, request: str = AUTO) -> Panel:
+    def panel(self, judge_spec: str = AUTO) -> Panel:
         """Return who is asked: by the flag, or else by the judge's wish, or else by the policy."""
-        if self._untrusted and (self._config.reaches_out or names_a_program(request)):
+        if self._untrusted and (self._config.reaches_out or names_a_program(judge_spec)):
             return Panel(missing=_NOT_TRUSTED, label="policy_not_trusted")
-        choices = [self._choose_model(each) for each in self._list_wanted_models(request)]
+        choices = [self._choose_model(each) for each in self._list_wanted_models(judge_spec)]
         absent = [choice for choice in choices if isinstance(choice, MissingModel)]
         if len(absent) == len(choices):
             return Panel(missing="; ".join(dict.fromkeys(each.why for each in absent)))
@@ -221,7 +221,7 @@ class ModelPanel:
 
     def _refuse_unavailable(self, flag: str) -> None:
         """Refuse a model that the operator names and that nobody could ask."""
-        for spec in parse_model_spec(flag, "--model", self._config, script=True):
+        for spec in parse_model_spec(flag, "--model", self._config, allow_script=True):
             choice = self._choose_model(spec)
             if isinstance(choice, MissingModel):
                 raise ConfigError(
@@ -229,12 +229,12 @@ class ModelPanel:
                     remedy="Set the key, name another model, or leave --model out",
                 )
 
-    def _list_wanted_models(self, request: str) -> list[WantedModel]:
+    def _list_wanted_models(self, judge_spec: str) -> list[WantedModel]:
         config = self._config
         if self._flag:
-            return parse_model_spec(self._flag, "--model", config, script=True)
-        if request not in {"", AUTO}:
-            return parse_model_spec(request, "a judge's `model`", config)
+            return parse_model_spec(self._flag, "--model", config, allow_script=True)
+        if judge_spec not in {"", AUTO}:
+            return parse_model_spec(judge_spec, "a judge's `model`", config)
         if config.panel:
             return [WantedModel(one, f"models.panel.{i}") for i, one in enumerate(config.panel)]
         return [WantedModel(config.default, "models.default")]

@@ -106,7 +106,7 @@ class Panel(Struct, frozen=True):
 class Models(Protocol):
     """The models that the operator has."""
 
-    def panel(self, request: str = "auto") -> Panel:
+    def panel(self, judge_spec: str = "auto") -> Panel:
         """The models that a judge's ``model`` names, or a ConfigError; ``auto``: the policy's."""
 
 
@@ -125,7 +125,7 @@ class NoModels(Struct, frozen=True):
 
     nobody: Panel = Panel()
 
-    def panel(self, request: str = "auto") -> Panel:  # noqa: ARG002 - there is none of any name
+    def panel(self, judge_spec: str = "auto") -> Panel:  # noqa: ARG002 - there is none of any name
         """Nobody."""
         return self.nobody
 

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from prjury.code.languages import LANGUAGES, Language
 from prjury.code.parser import make_job
-from prjury.code.worker import run_job_safely
+from prjury.code.worker import run_job_or_error
 from prjury.errors import ConfigError
 from prjury.policy.load import join_keys
 from prjury.policy.yaml_reader import Document, KeyPath, read_yaml
@@ -176,7 +176,7 @@ def read_pack(text: str, source: str, cases: Document | None = None) -> LoadedPa
 
 
 def _refuse(pack: Pack, match: Match, language: Language) -> str | None:
-    reply = run_job_safely(make_job("", language, [pack.make_ast_grep_config(match, language)]))
+    reply = run_job_or_error(make_job("", language, [pack.make_ast_grep_config(match, language)]))
     return f"{language.name}: {reply['error']}" if "error" in reply else None
 
 

@@ -9,7 +9,7 @@ import pytest
 from fakes.history import History, link, submodule
 from prjury.git.command import GitError
 from prjury.git.operator import open_repository
-from prjury.git.store import find_words, open_store
+from prjury.git.store import find_in_code, open_store
 from prjury.git.take_snapshot import take_snapshot
 from prjury.judges.backport.checks.symbols import find_missing_symbols
 from prjury.judges.backport.references import find_names_and_modules
@@ -105,7 +105,7 @@ def test_nobody_waits_longer_than_told(history: History) -> None:
         open_store(open_repository(history.path)) as store,
         pytest.raises(GitError, match="took longer") as caught,
     ):
-        find_words(store.git, sha, ["foo"], seconds=0.0)
+        find_in_code(store.git, sha, ["foo"], seconds=0.0)
     assert caught.value.reason == "timeout"
 
 

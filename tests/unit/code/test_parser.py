@@ -22,7 +22,7 @@ from prjury.code.parser import (
     make_job,
     run_worker,
 )
-from prjury.code.worker import run_job_safely
+from prjury.code.worker import run_job_or_error
 from prjury.deadline import Deadline
 
 JAVA = LANGUAGES["java"]
@@ -55,7 +55,7 @@ def test_a_rule_that_the_parser_refuses_is_an_error_of_that_job_alone() -> None:
 
 def test_a_panic_of_the_native_code_becomes_an_error(capfd: pytest.CaptureFixture[str]) -> None:
     unknown = {**java("x"), "language": "no-such-language"}
-    assert "error" in run_job_safely(unknown)
+    assert "error" in run_job_or_error(unknown)
     capfd.readouterr()
     [reply] = Parser().parse([unknown], SOON)
     assert isinstance(reply, NotParsed)

@@ -46,14 +46,14 @@ def match_references(simple_names: Sequence[str], chains: Sequence[Chain]) -> Ru
     """Types, annotations, and names before a member; methods by their static import or type."""
     rules: list[Rule] = []
     if simple_names:
-        rules += _match_unqualified(match_one(simple_names))
+        rules += _match_unqualified_names(match_one(simple_names))
     if chains:
         rules.append({**_QUALIFIED, "regex": match_chains(chains), **_OUT_OF_IMPORTS})
         rules += map(_match_method, chains)
     return {"any": rules}
 
 
-def _match_unqualified(regex: str) -> list[Rule]:
+def _match_unqualified_names(regex: str) -> list[Rule]:
     has_object = {"kind": "method_invocation", **has_field("object", ".")}
     places = [
         *list_places(

@@ -175,7 +175,7 @@ def _read_task(options: PromptOptions, own: OwnTexts) -> str:
         return options.text or ""
     path = Path(options.file)
     if options.commit is not None or not path.is_absolute():
-        return own.text(options.file)
+        return own.require_text(options.file)
     try:
         return path.read_text("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:

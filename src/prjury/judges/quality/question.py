@@ -265,7 +265,7 @@ class OwnTexts(Struct, frozen=True):
                 names = ", ".join(OVERRIDABLE)
                 problem = f"is no template of a judge; those are {names}, and parts begin with _"
                 raise _make_error(path, self.commit, problem, remedy="Rename it, or remove it")
-        return Prompts({name: self.text(path) for name, path in paths_by_name.items()})
+        return Prompts({name: self.require_text(path) for name, path in paths_by_name.items()})
 
     def guidelines(self, changed_paths: Collection[str] = (), redact: Redact = str) -> str:
         """Return what the project expects of a change; empty where it does not say."""
@@ -278,7 +278,7 @@ class OwnTexts(Struct, frozen=True):
         texts = []
         for path in (*general[:1], *special[:_MOST_SPECIAL]):
             is_own = path.startswith(HOME)
-            text = self.text(path) if is_own else self._read_loosely(path)
+            text = self.require_text(path) if is_own else self._read_loosely(path)
             text = _FRONT_MATTER.sub("", normalise_line_ends(text), count=1)
             longest = _LONGEST_OWN if is_own else _LONGEST_GUIDELINES
             texts.append(f"{path}:\n\n{cut_text(text, longest, redact)}")
@@ -295,7 +295,7 @@ class OwnTexts(Struct, frozen=True):
         words = re.split(r"[\s,\"'\[\]]+", globs[1]) if globs else []
         return any(matches(name, glob) for glob in filter(None, words) for name in changed)
 
-    def text(self, path: str) -> str:
+    def require_text(self, path: str) -> str:
         content = self._require_bytes(path)
         if len(content) > _LARGEST:
             raise _make_error(path, self.commit, f"is larger than {_LARGEST // 1024} KiB")

@@ -9,7 +9,7 @@ from typing import Any
 from fakes.repository import BASE, HEAD, FakeRepository, Files, pull_between
 from fakes.shell import ScriptedShell, SilentProgress
 from prjury.code.parser import Job, NotParsed, Parser
-from prjury.code.worker import run_job_safely
+from prjury.code.worker import run_job_or_error
 from prjury.deadline import Deadline
 from prjury.judges.context import PullRequestContext
 from prjury.judges.patterns.judge import PatternsJudge, make
@@ -30,7 +30,7 @@ class Quiet(SilentProgress):
 
 class InProcessParser(Parser, frozen=True):
     def run(self, jobs: Sequence[Job], deadline: Deadline) -> list[Mapping[str, Any] | NotParsed]:
-        replies = [run_job_safely(job) for job in jobs]
+        replies = [run_job_or_error(job) for job in jobs]
         return [NotParsed("", str(each["error"])) if "error" in each else each for each in replies]
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from prjury.code.languages import LANGUAGES, language_of
 from prjury.code.parser import Parsed
 from prjury.code.source import Source, find_comment_ranges
-from prjury.code.worker import run_job_safely
+from prjury.code.worker import run_job_or_error
 from prjury.judges.patterns.match import ActiveRule, FileScan
 from prjury.judges.patterns.suppressions import (
     READERS,
@@ -66,7 +66,7 @@ def silenced(
     scan = FileScan(path, Source.of(code, language), code.encode(), (active,))
     job = job_with_probe(scan)
     assert job
-    parsed = msgspec.convert(run_job_safely(job), Parsed)
+    parsed = msgspec.convert(run_job_or_error(job), Parsed)
     ours, suppressions = split_suppressions(scan, parsed)
     told = {hit.lines[0]: suppressions.use_silencer(hit, severity) for hit in scan.hits(ours)}
     assert told

@@ -38,21 +38,21 @@ def judge_versions(
 
 
 def judge_pick(
-    name: str, judge: Judge[PullRequestContext], pick: PullRequest, deadline: Deadline
+    check_name: str, judge: Judge[PullRequestContext], pick: PullRequest, deadline: Deadline
 ) -> Check:
     """Return the check of this name with what the judge says of the pick."""
     goal = f"pick {printable(pick.head.ref)} onto {printable(pick.base.ref)}"
     question = PullRequestContext(goal, pull=pick, deadline=deadline)
     judgment = catch_crash(lambda: ask(judge, question), itself)
     passed = judgment.status is Status.PASS or is_benign(judgment)
-    broken = name == "build" and judgment.status is Status.ERROR  # asked for, and not tried
+    broken = check_name == "build" and judgment.status is Status.ERROR  # asked for, and not tried
     if passed or (judgment.status is not Status.FAIL and not broken):
         message = judgment.reasoning if passed else f"not checked: {judgment.reasoning}"
-        return Check(name, passed, message, severity="hint")
+        return Check(check_name, passed, message, severity="hint")
     failed = judgment.failed_checks
     fixes = [check.fix for check in failed if check.fix]
     return Check(
-        name,
+        check_name,
         passed=False,
         message=judgment.reasoning,
         location=failed[0].location if failed else None,

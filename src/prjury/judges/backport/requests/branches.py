@@ -44,8 +44,8 @@ def choose_target_branches(
             for one in others
             if own is None or ((line := read_release_line(one.name)) and line.version < own.version)
         ]
-        moving = [one for one in found if bare(one.name) == bare(default)] or found
-        return _choose_newest_branches(older, moving, config)
+        default_or_all = [one for one in found if bare(one.name) == bare(default)] or found
+        return _choose_newest_branches(older, default_or_all, config)
     return _expand_entries(others, config.branches)
 
 
@@ -69,7 +69,7 @@ def _expand_entries(found: Sequence[BranchTip], entries: Sequence[str]) -> Chose
 
 
 def _choose_newest_branches(
-    others: Sequence[BranchTip], moving: Sequence[BranchTip], config: BackportConfig
+    others: Sequence[BranchTip], default_or_all: Sequence[BranchTip], config: BackportConfig
 ) -> ChosenBranches:
     lines = [(tip, line) for tip in others if (line := read_release_line(tip.name))]
     families = Counter(line.family for _, line in lines)
@@ -77,7 +77,7 @@ def _choose_newest_branches(
     lines = [(tip, line) for tip, line in lines if line.usual or families[line.family] > 1]
     # Branches of single releases count only if there are no others.
     tips = [tip for tip, line in lines if not line.is_release] or [tip for tip, _ in lines]
-    oldest = max((tip.date for tip in moving), default=0) - _UNMAINTAINED
+    oldest = max((tip.date for tip in default_or_all), default=0) - _UNMAINTAINED
     names: list[str] = []
     skipped: list[str] = []
     for tip in sorted(tips, key=_newest_first):
