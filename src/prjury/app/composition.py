@@ -14,7 +14,7 @@ from prjury.git.store import Store
 from prjury.jury.threads import run_in_thread
 from prjury.jury.voting import NOT_APPLICABLE, NOT_CONFIGURED
 from prjury.loading import load_everything
-from prjury.models.memory import SignedFileMemory, memory_at
+from prjury.models.memory import CheckedFileMemory, memory_at
 from prjury.models.panel import AnswerFile, ModelPanel
 from prjury.policy.options import AgentOptions, CommandOptions
 from prjury.policy.schema import Config, PullsConfig
@@ -140,7 +140,7 @@ def make_build_ports(
     )
     run_in_thread(lambda: shell.level)  # a program says it, in a while; whoever needs it asks again
     place = make_private_directory(environment.environ, "XDG_STATE_HOME", ".local/state")
-    outcomes = SignedFileMemory(place / "bases") if place else NoMemory()
+    outcomes = CheckedFileMemory(place / "bases") if place else NoMemory()
     return Ports(
         store,
         shell,

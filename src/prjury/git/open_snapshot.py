@@ -251,11 +251,11 @@ def _choose_sides(repository: OperatorRepository, request: SnapshotRequest) -> _
         return _Sides(repository.resolve(request.base) if request.base else head, head)
     base = repository.resolve(request.base) if request.base else repository.default_branch()
     if request.head is None and request.number is None:
-        return _refuse_or_add_notes(repository, base, head, base_is_named=request.base is not None)
+        return _require_own_sides(repository, base, head, base_is_named=request.base is not None)
     return _Sides(base, head)
 
 
-def _refuse_or_add_notes(
+def _require_own_sides(
     repository: OperatorRepository, base: Side, head: Side, *, base_is_named: bool
 ) -> _Sides:
     """Take the current branch, with notes on uncommitted files and on the branch below."""

@@ -31,10 +31,10 @@ LIFETIME = 30 * 86_400.0
 def memory_at(environ: Mapping[str, str], secret: bytes = b"") -> Memory:
     """Return the answers below ``$XDG_CACHE_HOME/prjury``, or else below ``~/.cache/prjury``."""
     place = make_private_directory(environ, "XDG_CACHE_HOME", ".cache")
-    return SignedFileMemory(place / "answers", secret=secret) if place else NoMemory()
+    return CheckedFileMemory(place / "answers", secret=secret) if place else NoMemory()
 
 
-class SignedFileMemory:
+class CheckedFileMemory:
     """One file an answer, which threads and processes replace as a whole, up to a limit of bytes.
 
     It never fails: what cannot be read is not known, and what cannot be written is forgotten.

@@ -67,20 +67,20 @@ def rows(report: Report) -> tuple[TableRow, ...]:
     return tuple(row for tier in report.tiers for row in _tier_rows(report, tier, reasons))
 
 
-def gather_least_important_rows(rows: Sequence[TableRow], most: int) -> tuple[TableRow, ...]:
+def gather_least_important_rows(all_rows: Sequence[TableRow], most: int) -> tuple[TableRow, ...]:
     """The rows, with the least important ones gathered into one where there are too many."""
-    if len(rows) <= most:
-        return tuple(rows)
+    if len(all_rows) <= most:
+        return tuple(all_rows)
     by_rank = sorted(
-        range(len(rows)), key=lambda at: (wording.RANKS.index(rows[at].outcome.color), at)
+        range(len(all_rows)), key=lambda at: (wording.RANKS.index(all_rows[at].outcome.color), at)
     )
     shown = sorted(by_rank[: most - 1])
-    rest = [rows[at] for at in by_rank[most - 1 :]]
+    rest = [all_rows[at] for at in by_rank[most - 1 :]]
     counts = Counter(row.outcome.word for row in rest)
     words = wording.join_words([f"{count} {word}" for word, count in counts.items()], most=5)
     tiers = wording.join_words(list(dict.fromkeys(row.tier for row in rest)))
     gathered = TableRow(tiers, wording.pluralize(len(rest), "more judge"), rest[0].outcome, words)
-    return (*(rows[at] for at in shown), gathered)
+    return (*(all_rows[at] for at in shown), gathered)
 
 
 _NOT_NEEDED = "not run: the branch conflicts with its base"

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from prjury.models.memory import SignedFileMemory, memory_at
+from prjury.models.memory import CheckedFileMemory, memory_at
 from prjury.ports import NoMemory
 
 
@@ -34,19 +34,19 @@ def mode(place: Path) -> int:
 
 @pytest.mark.parametrize("text", ["", "\0", "half a pair \ud800", "käse 🧀", "x" * 10**6])
 def test_any_text_comes_back_as_it_was(place: Path, text: str) -> None:
-    memory = SignedFileMemory(place)
+    memory = CheckedFileMemory(place)
     memory.keep(f"key {text}", text)
     assert memory.recall(f"key {text}") == text
 
 
 def test_nothing_is_left_but_a_file_that_only_its_owner_can_read(place: Path) -> None:
-    SignedFileMemory(place).keep("key", "value")
+    CheckedFileMemory(place).keep("key", "value")
     assert list(place.parent.iterdir()) == [place]
     assert (mode(place), *map(mode, place.iterdir())) == (0o700, 0o600)
 
 
 def test_beyond_the_limit_the_oldest_go_first(place: Path) -> None:
-    memory = SignedFileMemory(place, limit=1024 * 1024)
+    memory = CheckedFileMemory(place, limit=1024 * 1024)
     for number in range(200):
         memory.keep(str(number), "x" * 10_000)
     remaining = [number for number in range(200) if memory.recall(str(number)) is not None]
@@ -55,9 +55,9 @@ def test_beyond_the_limit_the_oldest_go_first(place: Path) -> None:
 
 
 def test_answers_of_somebody_who_does_not_know_the_secret_are_not_known(place: Path) -> None:
-    ours = SignedFileMemory(place, secret=b"the operator's key")
+    ours = CheckedFileMemory(place, secret=b"the operator's key")
     ours.keep("verdict", "fail")
-    for other in (SignedFileMemory(place), SignedFileMemory(place, secret=b"a guess")):
+    for other in (CheckedFileMemory(place), CheckedFileMemory(place, secret=b"a guess")):
         assert other.recall("verdict") is None
         other.keep("verdict", "pass")
         assert ours.recall("verdict") is None
@@ -67,7 +67,7 @@ def test_answers_of_somebody_who_does_not_know_the_secret_are_not_known(place: P
 
 def test_many_threads_lose_nothing(place: Path) -> None:
     def work(number: int) -> str | None:
-        memory = SignedFileMemory(place)
+        memory = CheckedFileMemory(place)
         memory.keep(str(number), f"answer {number}")
         return memory.recall(str(number))
 
@@ -91,7 +91,7 @@ def test_many_threads_lose_nothing(place: Path) -> None:
 def test_an_answer_that_somebody_has_changed_is_not_known(
     place: Path, damage: Callable[[bytes], bytes]
 ) -> None:
-    memory = SignedFileMemory(place, Clock())
+    memory = CheckedFileMemory(place, Clock())
     memory.keep("key", "value")
     (file,) = place.iterdir()
     file.write_bytes(damage(file.read_bytes()))
@@ -101,7 +101,7 @@ def test_an_answer_that_somebody_has_changed_is_not_known(
 
 
 def test_an_answer_in_the_place_of_another_is_not_known(place: Path) -> None:
-    memory = SignedFileMemory(place)
+    memory = CheckedFileMemory(place)
     memory.keep("key", "value")
     (file,) = place.iterdir()
     memory.keep("other", "x")
@@ -114,8 +114,8 @@ def test_where_the_file_cannot_grow_the_new_is_forgotten(place: Path) -> None:
     program = f"""
 import resource
 from pathlib import Path
-from prjury.models.memory import SignedFileMemory
-memory = SignedFileMemory(Path({str(place)!r}))
+from prjury.models.memory import CheckedFileMemory
+memory = CheckedFileMemory(Path({str(place)!r}))
 memory.keep("small", "value")
 resource.setrlimit(resource.RLIMIT_FSIZE, (40_000, 40_000))
 memory.keep("large", "x" * 1_000_000)
@@ -128,7 +128,7 @@ print(memory.recall("small"), memory.recall("large"))
 
 
 def test_what_is_no_plain_file_of_this_user_is_not_believed(place: Path, tmp_path: Path) -> None:
-    memory = SignedFileMemory(place)
+    memory = CheckedFileMemory(place)
     memory.keep("key", "value")
     (file,) = place.iterdir()
     target = file.rename(tmp_path / "target")
@@ -138,12 +138,12 @@ def test_what_is_no_plain_file_of_this_user_is_not_believed(place: Path, tmp_pat
         memory.keep("key", "other")
         assert memory.recall("key") == "other"
         file.unlink()
-    assert SignedFileMemory(tmp_path / "gone" / "answers").recall("key") is None
+    assert CheckedFileMemory(tmp_path / "gone" / "answers").recall("key") is None
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
 def test_the_file_of_another_user_is_not_believed(place: Path) -> None:
-    memory = SignedFileMemory(place)
+    memory = CheckedFileMemory(place)
     memory.keep("key", "value")
     (file,) = place.iterdir()
     os.chown(file, 12_345, 12_345)

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from prjury.judges.patterns.findings import find_code, fix_first_line
+from prjury.judges.patterns.findings import find_code, propose_repair
 from prjury.judges.patterns.pack_tests import run_tests
 from prjury.manifests.manifest import Role
 from prjury.manifests.module import DeclaredVersion
@@ -83,7 +83,7 @@ def test_no_shipped_rule_names_what_its_own_cases_do_not_use() -> None:
                 line = hit.lines[0]
                 text = case.code.split("\n")[line - 1]
                 found = find_code(case.scan, hit, line, text)
-                repair = fix_first_line(case.scan, hit, line, text)
+                repair = propose_repair(case.scan, hit, line, text)
                 fixed = repair.repair_piece(text, found) if repair else None
                 words = compose_finding_text(
                     hit.active.rule.message, found, fixed, Basis(), established=False

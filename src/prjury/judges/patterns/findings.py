@@ -198,7 +198,7 @@ def find_code(scan: FileScan, hit: Hit, line: int, text: str) -> str:
     return text[spans[0][0] : spans[-1][1]] if spans else ""
 
 
-def fix_first_line(scan: FileScan, hit: Hit, line: int, line_text: str) -> Repair | None:
+def propose_repair(scan: FileScan, hit: Hit, line: int, line_text: str) -> Repair | None:
     """Return what the rule's first fix that fits changes in a line that the parser saw so."""
     if not hit.active.repairs or line != hit.lines[0]:
         return None

@@ -13,7 +13,7 @@ from prjury.code.languages import LANGUAGES
 from prjury.code.parser import Job, NotParsed, Parsed, Parser
 from prjury.code.source import Source, UnreadableError, unescape_java
 from prjury.deadline import Deadline
-from prjury.judges.patterns.findings import fix_first_line
+from prjury.judges.patterns.findings import propose_repair
 from prjury.judges.patterns.match import ActiveRule, FileScan, Hit, Prefilter
 from prjury.policy.yaml_reader import KeyPath
 from prjury.report.wording import pluralize
@@ -97,7 +97,7 @@ class PackCase(Struct, frozen=True):
         lines = self.code.split("\n")
         for hit in hits:
             at = hit.lines[0] - 1
-            if repair := fix_first_line(self.scan, hit, at + 1, lines[at]):
+            if repair := propose_repair(self.scan, hit, at + 1, lines[at]):
                 lines[at] = repair.line(lines[at])[0]
         return "\n".join(lines)
 

@@ -11,7 +11,7 @@ from prjury.code.parser import ALL_SECONDS, NotParsed, Parsed, Parser
 from prjury.code.source import MAX_LINE, Source, UnreadableError, require_text, unescape_java
 from prjury.deadline import Deadline
 from prjury.judges.patterns.baseline import Known, compute_fingerprints
-from prjury.judges.patterns.findings import PatternFinding, find_code, fix_first_line, fuse_repairs
+from prjury.judges.patterns.findings import PatternFinding, find_code, fuse_repairs, propose_repair
 from prjury.judges.patterns.match import MARKER, ActiveRule, FileScan, Prefilter
 from prjury.judges.patterns.selection import ApplicableRules
 from prjury.judges.patterns.suppressions import Suppressions, job_with_probe, split_suppressions
@@ -245,7 +245,7 @@ class PatternScan:
                     file.path,
                     line,
                     added[line],
-                    fix_first_line(scan, hit, line, added[line]),
+                    propose_repair(scan, hit, line, added[line]),
                     code=hit.name or find_code(scan, hit, line, added[line]),
                     replacement=hit.replacement,
                     basis=target.standing.basis(hit.active),
