@@ -207,7 +207,7 @@ def backport(  # noqa: PLR0913 - the command line's options, named as documented
     request = options.request_of(terminal, change, judges, models, onto=onto, labels=label)
     outcome = judge(request, terminal.make_environment())
     print_and_write(format, files, partial(_render_backports, terminal, outcome))
-    return _complain_unless_suitable(terminal, outcome, strict=require_suitable)
+    return _complain_for_exit_code(terminal, outcome, strict=require_suitable)
 
 
 def _render_backports(
@@ -225,7 +225,7 @@ def _render_backports(
     return "\n".join(backport_lines(backports, stream, terminal.redact)) + "\n"
 
 
-def _complain_unless_suitable(terminal: Terminal, backports: Backports, *, strict: bool) -> int:
+def _complain_for_exit_code(terminal: Terminal, backports: Backports, *, strict: bool) -> int:
     if unjudged := backports.unjudged:
         names = ", ".join(backport.branch for backport in unjudged)
         reasons = [backport.reasons[0].rstrip(".") for backport in unjudged if backport.reasons]

@@ -44,9 +44,9 @@ def run_job(job: dict[str, Any]) -> dict[str, Any]:
 
     root = SgRoot(job["text"], job["language"]).root()
     if job.get("publics"):
-        from prjury.code.publics.declared import read_publics_json  # noqa: PLC0415 - as above
+        from prjury.code.publics.declared import list_publics_dict  # noqa: PLC0415 - as above
 
-        return read_publics_json(root, job["language"])
+        return list_publics_dict(root, job["language"])
     if job.get("definitions"):
         from prjury.code.outline import measure_definitions  # noqa: PLC0415 - as above
 

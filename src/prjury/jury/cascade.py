@@ -167,7 +167,7 @@ def _accepts(tier: Tier[Any], verdict: JuryVerdict) -> bool:
 
 def conclude(attempts: Sequence[TierAttempt]) -> Verdict:
     """The verdict that these attempts add up to; pure, so that a report can be re-derived."""
-    status, decisive = _find_worst_status(list_counted_tiers(attempts))
+    status, decisive = _find_worst_status(list_tiers_with_statuses(attempts))
     if status is None or decisive is None or decisive.verdict is None:
         return Verdict(_abstain_without_votes(attempts), None, tuple(attempts))
     return Verdict(
@@ -179,7 +179,7 @@ def conclude(attempts: Sequence[TierAttempt]) -> Verdict:
 Counted: TypeAlias = tuple[TierAttempt, frozenset[Status]]
 
 
-def list_counted_tiers(attempts: Sequence[TierAttempt]) -> list[Counted]:
+def list_tiers_with_statuses(attempts: Sequence[TierAttempt]) -> list[Counted]:
     """The blocking tiers that ran, each with the statuses that it brings into the verdict.
 
     An accepting tier that escalated brings its errors, and what its programs say against a model.

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Literal
 
 from prjury.errors import ExitCode
-from prjury.jury.cascade import list_counted_tiers
+from prjury.jury.cascade import list_tiers_with_statuses
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.score import finite
 from prjury.jury.verdicts import Verdict
@@ -61,7 +61,7 @@ def gate(verdict: Verdict, policy: GatePolicy | None = None) -> Gate:
     judge of a blocking tier voted to open.
     """
     policy = policy or GatePolicy()
-    counted = list_counted_tiers(verdict.attempts)
+    counted = list_tiers_with_statuses(verdict.attempts)
     own = frozenset() if is_benign(verdict.aggregated) else frozenset({verdict.status})
     closing = policy.block_on & own.union(*(outcomes for _, outcomes in counted))
     if Status.FAIL in closing:

@@ -194,7 +194,7 @@ def make_checks(comparison: Comparison) -> tuple[Check, ...]:
             texts = [": ".join(filter(None, (o.place or o.name, o.shown))) for o in causes]
             evidence = "\n\n".join(texts) or "\n".join(lines) or evidence
         checks.append(Check("build-executed", step.good, words, evidence=evidence or None))
-    checks += [*_make_test_totals_check(comparison), *_make_lost_test_checks(comparison)]
+    checks += [*_make_test_totals_check(comparison), *_check_test_comparison(comparison)]
     return (*checks, *check_causes(comparison))
 
 
@@ -212,7 +212,7 @@ def _make_test_totals_check(comparison: Comparison) -> tuple[Check, ...]:
     return (Check("tests-passed", not failed and outcome.deciding_step.good, message),)
 
 
-def _make_lost_test_checks(comparison: Comparison) -> Iterator[Check]:
+def _check_test_comparison(comparison: Comparison) -> Iterator[Check]:
     """Yield what speaks against the tests: those that did not run, by name, or no comparison."""
     severity: Severity = "error" if comparison.options.vanished == "fail" else "warning"
     lost = comparison.lost

@@ -84,10 +84,10 @@ _DECORATION = re.compile(r"[^\w(\[{}]+$|^[^\w(\[@{}]+", re.ASCII)
 
 
 def read_labels(
-    labels: Sequence[str], patterns: Sequence[str], own: Sequence[str]
+    labels: Sequence[str], patterns: Sequence[str], but: Sequence[str]
 ) -> Iterator[BackportRequest]:
-    """Read the labels of a pull request by the policy's patterns; ``own`` ones are no requests."""
-    requests = [label for label in labels if not any(read_label_branch(one, label) for one in own)]
+    """Read the labels of a pull request by the policy's patterns; ``but`` ones are no requests."""
+    requests = [label for label in labels if not any(read_label_branch(one, label) for one in but)]
     versions_count = any(_VERSIONS_COUNT.fullmatch(label.strip()) for label in requests)
     for label in requests:
         if by_policy := [to for one in patterns if (to := read_label_branch(one, label))]:
