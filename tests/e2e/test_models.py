@@ -21,26 +21,9 @@ import pytest
 
 from fakes.aimock import Aimock, aimock, needs
 from fakes.aimock import says as aimock_says
-from fakes.chat_server import (
-    ChatServer,
-    floods,
-    hangs,
-    raw,
-    says,
-    serving,
-)
+from fakes.chat_server import ChatServer, floods, hangs, raw, says, serving
 from fakes.llm import answer, quote, reply
-from fakes.providers import (
-    ANTHROPIC_KEY,
-    LINE,
-    OPENAI_KEY,
-    PATH,
-    TEXT,
-    Policy,
-    Said,
-    Shop,
-    policy,
-)
+from fakes.providers import ANTHROPIC_KEY, LINE, OPENAI_KEY, PATH, TEXT, Policy, Said, Shop, policy
 
 CLAUDE = "anthropic:claude-sonnet-5-5"
 BLOCKING = policy(advisory=False)

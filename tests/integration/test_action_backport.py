@@ -12,14 +12,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from fakes.github import (
-    OCTOCAT,
-    FakeGitHub,
-    pull_payload,
-    running,
-    side_payload,
-    user_payload,
-)
+from fakes.github import OCTOCAT, FakeGitHub, pull_payload, running, side_payload, user_payload
 from fakes.github.payloads import label_payload
 from fakes.history import History
 from fakes.jobs import connect, job_environment

@@ -12,13 +12,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from fakes.github import (
-    ACTIONS,
-    HEAD_SHA,
-    Account,
-    FakeGitHub,
-    running,
-)
+from fakes.github import ACTIONS, HEAD_SHA, Account, FakeGitHub, running
 from fakes.github.server import ROUTES
 
 TOKEN = "ghs_actions"

@@ -9,14 +9,7 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from fakes.github import (
-    HEAD_SHA,
-    READ_ONLY_ACTIONS,
-    Account,
-    FakeGitHub,
-    Fault,
-    running,
-)
+from fakes.github import HEAD_SHA, READ_ONLY_ACTIONS, Account, FakeGitHub, Fault, running
 from fakes.reports import broken_build, with_findings
 from fakes.writing import connected
 from prjury.errors import PublishError

@@ -5,11 +5,7 @@ to follow others. Payloads have the shape of GitHub's REST API 2022-11-28.
 """
 
 from fakes.github.accounts import ACTIONS, ACTIONS_APP, OCTOCAT, READ_ONLY_ACTIONS, Account
-from fakes.github.check_payloads import (
-    check_run_payload,
-    status_payload,
-    workflow_run_payload,
-)
+from fakes.github.check_payloads import check_run_payload, status_payload, workflow_run_payload
 from fakes.github.conversation import BODY_LIMIT
 from fakes.github.exchange import Answer, Payload, Request
 from fakes.github.faults import NO_FAULT, Fault, rate_limited, refused, secondary_limit

@@ -8,15 +8,11 @@ import time
 from datetime import UTC, datetime, timedelta
 
 from fakes.github.accounts import ACTIONS, OCTOCAT, Account
-from fakes.github.check_payloads import (
-    REPOSITORY,
-)
+from fakes.github.check_payloads import REPOSITORY
 from fakes.github.exchange import Headers, Payload, Refusal, Request
 from fakes.github.faults import Fault
 from fakes.github.objects import Objects
-from fakes.github.payloads import (
-    BASE_SHA,
-)
+from fakes.github.payloads import BASE_SHA
 from fakes.github.statuses import commit_of
 
 _START = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)

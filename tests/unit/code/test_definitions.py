@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+import yaml
 
 from prjury.code.hunk_context import has_definitions, list_definitions
 from prjury.code.languages import LANGUAGES
@@ -10,6 +13,7 @@ from prjury.code.parser import Parser
 from prjury.code.source import Source
 from prjury.deadline import Deadline
 
+TEXTS = yaml.safe_load(Path(__file__).with_name("definitions.yml").read_text())
 SOON = Deadline.after(3_600)  # counted from the import: the whole suite may run before
 
 
@@ -23,210 +27,10 @@ def found(language: str, text: str) -> str:
     )
 
 
-PYTHON = '''\
-@decorated
-@again(
-    1)
-async def f(
-    x: int,  # first
-) -> int:
-    # a note
-
-    """Docs."""
-    return x
-
-
-class A(B):
-    @property
-    def g(self): return 1
-
-    y = lambda: 0
-'''
-JAVA = """\
-/** Docs. */
-@Deprecated
-public class A<T>
-\t\textends B {
-
-\tstatic {
-\t\tx();
-\t}
-
-\t@Test
-\tvoid f(int a,
-\t\t\tint b)
-\t{
-\t\tnew Thread(() -> { a(); }) {
-\t\t\tpublic void run() {
-\t\t\t}
-\t\t}.start();
-\t}
-
-\tA() {
-\t}
-
-\trecord R(int x) {
-\t\tR {
-\t\t}
-\t}
-
-\tenum E { X; }
-
-\t@interface N { }
-
-\tinterface I {
-\t\tvoid x();
-\t}
-}
-"""
-KOTLIN = """\
-@Foo
-class A(val x: Int) : B() {
-    init {
-        y()
-    }
-
-    constructor(y: String) : this(1) {
-        z()
-    }
-
-    val z: Int
-        get() {
-            return 1
-        }
-
-    companion object {
-        fun f() = 1
-    }
-}
-
-object O {
-    @Test
-    fun g(
-        a: Int,
-    ): Int {
-        return a
-    }
-}
-
-enum class E { A, B }
-"""
-JAVASCRIPT = """\
-export class A extends B {
-  static { x(); }
-  async f(a) {
-    return a.map((x) => x + 1);
-  }
-  g = () => {
-  };
-}
-function* h(
-  a,
-) {
-}
-export const i = async (a) => {
-};
-exports.j = function () {
-};
-const o = {
-  k: () => {
-  },
-};
-describe("a", () => {
-  it.each([1])("b", function () {
-  });
-  items.forEach((it) => {
-  });
-});
-"""
-TYPESCRIPT = """\
-@Component({
-  a: 1,
-})
-export abstract class A implements B {
-  @Input()
-  @Other()
-  f<T>(a: T): Promise<void> {
-  }
-}
-export interface I {
-  a: string;
-}
-enum E {
-  A,
-}
-namespace N {
-  export function g(): void {
-  }
-}
-"""
-GO = """\
-package x
-
-type A struct {
-\tx int
-}
-
-type (
-\tB interface {
-\t\tX()
-\t}
-\tC int
-)
-
-func (a *A) f(
-\tx int,
-) (y int) {
-\tg := func() {
-\t}
-}
-
-func h() {}
-"""
-RUST = """\
-#[derive(Debug)]
-#[cfg(
-    test)]
-pub struct A {
-    x: u8,
-}
-
-impl<T> Q for A
-where
-    T: Copy,
-{
-    #[inline]
-    fn f(&self) {
-        let c = |x| { x };
-    }
-}
-
-trait Q {
-    fn g(&self);
-}
-
-mod tests {
-    enum E { A }
-}
-
-macro_rules! m {
-    () => {};
-}
-"""
-SHELL = """\
-function f() {
-  x
-}
-g()
-{
-  y
-}
-"""
-
 CASES = {
-    "python": (PYTHON, "function 1 6 10; class 13 13 17; function 14 15 15"),
+    "python": (TEXTS["python"], "function 1 6 10; class 13 13 17; function 14 15 15"),
     "java": (
-        JAVA,
+        TEXTS["java"],
         (
             "class 2 4 35; function 6 6 8; function 10 12 18; function 15 15 16; function 20 20 "
             "21; class 23 23 26; function 24 24 25; class 28 28 28; class 30 30 30; class 32 32 "
@@ -234,14 +38,14 @@ CASES = {
         ),
     ),
     "kotlin": (
-        KOTLIN,
+        TEXTS["kotlin"],
         (
             "class 1 2 19; function 3 3 5; function 7 7 9; function 12 12 14; class 16 16 18; "
             "function 17 17 17; class 21 21 28; function 22 25 27; class 30 30 30"
         ),
     ),
     "javascript": (
-        JAVASCRIPT,
+        TEXTS["javascript"],
         (
             "class 1 1 8; function 2 2 2; function 3 3 5; function 6 6 7; function 9 11 12; "
             "function 13 13 14; function 15 15 16; function 18 18 19; class 21 21 26; function 22 "
@@ -249,21 +53,21 @@ CASES = {
         ),
     ),
     "typescript": (
-        TYPESCRIPT,
+        TEXTS["typescript"],
         (
             "class 1 4 9; function 5 7 8; class 10 10 12; class 13 13 15; class 16 16 19; "
             "function 17 17 18"
         ),
     ),
-    "go": (GO, "class 3 3 5; class 8 8 10; function 14 16 19; function 21 21 21"),
+    "go": (TEXTS["go"], "class 3 3 5; class 8 8 10; function 14 16 19; function 21 21 21"),
     "rust": (
-        RUST,
+        TEXTS["rust"],
         (
             "class 1 4 6; class 8 10 16; function 12 13 15; class 18 18 20; function 19 19 19; "
             "class 22 22 24; class 23 23 23; function 26 26 28"
         ),
     ),
-    "shell": (SHELL, "function 1 1 3; function 4 4 7"),
+    "shell": (TEXTS["shell"], "function 1 1 3; function 4 4 7"),
 }
 
 

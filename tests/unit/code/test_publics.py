@@ -9,13 +9,7 @@ import pytest
 from prjury.code.languages import LANGUAGES
 from prjury.code.names import has_names
 from prjury.code.parser import NotParsed, Parser
-from prjury.code.publics.difference import (
-    ChangeKind,
-    NameChange,
-    SourceText,
-    changes,
-    find_publics,
-)
+from prjury.code.publics.difference import ChangeKind, NameChange, SourceText, changes, find_publics
 from prjury.code.publics.model import Publics
 from prjury.code.source import Source
 from prjury.deadline import Deadline

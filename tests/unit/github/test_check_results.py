@@ -8,13 +8,7 @@ import pytest
 
 from fakes.github import Account, check_run_payload, status_payload, user_payload
 from fakes.github import workflow_run_payload as run_payload
-from prjury.github.check_results import (
-    CommitRuns,
-    OwnRun,
-    ReportedRun,
-    read_check_run,
-    read_status,
-)
+from prjury.github.check_results import CommitRuns, OwnRun, ReportedRun, read_check_run, read_status
 from prjury.github.workflow_runs import WorkflowRun, read_workflow_run
 
 ROOT = "http://127.0.0.1:1"

@@ -4,12 +4,7 @@ import pytest
 from github import GithubException
 
 from prjury.errors import SourceError
-from prjury.github.client import (
-    Connection,
-    GitHub,
-    advise_on_403,
-    join_error_messages,
-)
+from prjury.github.client import Connection, GitHub, advise_on_403, join_error_messages
 
 
 @pytest.mark.parametrize(

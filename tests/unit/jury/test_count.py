@@ -9,9 +9,7 @@ from prjury.jury.count import aggregate_ballots
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.score import NumericalScore
-from prjury.jury.voting import (
-    Ballot,
-)
+from prjury.jury.voting import Ballot
 
 MODEL = JudgeType.LLM_POWERED
 

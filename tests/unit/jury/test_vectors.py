@@ -13,17 +13,8 @@ from prjury.jury.compose import all_of, any_of, disambiguate_names
 from prjury.jury.judge import FunctionJudge, ask
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.jury import Jury
-from prjury.jury.library.repeated import (
-    aggregate_repeated_results,
-    build_aggregation_strategy,
-)
-from prjury.jury.score import (
-    BooleanScore,
-    CategoricalScore,
-    NumericalScore,
-    Score,
-    to_numerical,
-)
+from prjury.jury.library.repeated import aggregate_repeated_results, build_aggregation_strategy
+from prjury.jury.score import BooleanScore, CategoricalScore, NumericalScore, Score, to_numerical
 from prjury.jury.verdicts import JuryVerdict, TierPolicy
 from prjury.jury.voting import (
     AverageVoting,

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 
 import pytest
+import yaml
 
 from fakes.repository import BASE, FakeRepository, Files
 from prjury.manifests.gradle import (
@@ -18,6 +20,7 @@ from prjury.manifests.manifest import ManifestError, Role
 from prjury.manifests.tree import BuildTree, build_files
 from unit.judges.patterns.bench import found, judged
 
+TEXTS = yaml.safe_load(Path(__file__).with_name("gradle.yml").read_text())
 ENTITY = "import javax.persistence.Entity;\n"
 FINDING = [("jakarta/persistence", "error", 1)]
 HINT = [("jakarta/persistence", "hint", 1)]
@@ -294,38 +297,6 @@ def test_a_plugin_of_the_build_may_apply_another() -> None:
     assert found(judged(base, {**base, "app/src/A.java": ENTITY})) == []
 
 
-# Of resilience4j/resilience4j, f61f9aa1: the libraries of all projects in a map, and two scripts.
-LIBRARIES = """
-ext {
-    junitVersion = '4.12'
-    springBoot3Version = '3.2.0'
-
-    libraries = [
-            // compile
-            slf4j: "org.slf4j:slf4j-api:1.7.30",
-
-            // testCompile
-            junit: "junit:junit:${junitVersion}",
-            boot3_test: "org.springframework.boot:spring-boot-starter-test:${springBoot3Version}",
-    ]
-}
-"""
-FOR_ALL = """
-apply from: "${rootDir}/libraries.gradle"
-
-configure(project.coreProjects) {
-    dependencies {
-        implementation (libraries.slf4j)
-        testImplementation (libraries.junit)
-    }
-}
-"""
-OF_ONE = """
-dependencies {
-    api project(':resilience4j-core')
-    testImplementation(libraries.boot3_test)
-}
-"""
 JUNIT_4 = "import org.junit.Test;\n"
 
 
@@ -337,7 +308,11 @@ def asked(files: Files, script: str) -> dict[str, str | None]:
 
 
 def test_maps_offer_what_scripts_ask_for() -> None:
-    base = {"build.gradle": FOR_ALL, "libraries.gradle": LIBRARIES, "retry/build.gradle": OF_ONE}
+    base = {
+        "build.gradle": TEXTS["for_all"],
+        "libraries.gradle": TEXTS["libraries"],
+        "retry/build.gradle": TEXTS["of_one"],
+    }
     assert asked(base, "retry/build.gradle") == {
         "org.slf4j:slf4j-api": "1.7.30",
         "junit:junit": "4.12",
@@ -345,27 +320,10 @@ def test_maps_offer_what_scripts_ask_for() -> None:
     }
     path = "retry/src/test/java/A.java"
     assert found(judged(base, {**base, path: JUNIT_4})) == []
-    base["build.gradle"] = FOR_ALL.replace("testImplementation (libraries.junit)", "")
+    base["build.gradle"] = TEXTS["for_all"].replace("testImplementation (libraries.junit)", "")
     assert [name for name, *_ in found(judged(base, {**base, path: JUNIT_4}))] == [
         "junit-6/junit4-test"
     ]
-
-
-# Of apache/kafka, ea606665: versions in a map of their own, and libraries that are added to one.
-KAFKA = """
-ext {
-  versions = [:]
-  libs = [:]
-}
-versions += [
-  // when updating checkstyle, check the exclusions
-  junit: "5.10.2",
-]
-libs += [
-  junitJupiter: "org.junit.jupiter:junit-jupiter:$versions.junit",
-  junitVintageEngine: "org.junit.vintage:junit-vintage-engine:$versions.junit",
-]
-"""
 
 
 @pytest.mark.parametrize(
@@ -373,31 +331,8 @@ libs += [
 )
 def test_versions_may_be_a_map_too(call: str) -> None:
     script = f"dependencies {{ testImplementation {call} }}\n"
-    files = {"build.gradle": script, "gradle/dependencies.gradle": KAFKA}
+    files = {"build.gradle": script, "gradle/dependencies.gradle": TEXTS["kafka"]}
     assert asked(files, "build.gradle") == {"org.junit.jupiter:junit-jupiter": "5.10.2"}
-
-
-# Of opensearch-project/data-prepper, 40713618: a settings script that describes two catalogs.
-SETTINGS = """
-dependencyResolutionManagement {
-    versionCatalogs {
-        libs {
-            version('spring', '5.3.28')
-            library('spring-core', 'org.springframework', 'spring-core').versionRef('spring')
-            library('commons-io', 'commons-io', 'commons-io').version('2.15.1')
-        }
-        testLibs {
-            version('junit', '5.8.2')
-            library('junit-core', 'org.junit.jupiter', 'junit-jupiter').versionRef('junit')
-            library('junit-params', 'org.junit.jupiter', 'junit-jupiter-params').versionRef('junit')
-            bundle('junit', ['junit-core', 'junit-params'])
-        }
-        create("more") {
-            library("slf4j", "org.slf4j:slf4j-api:2.0.6")
-        }
-    }
-}
-"""
 
 
 def test_a_settings_script_describes_catalogs() -> None:
@@ -410,7 +345,7 @@ subprojects {
 }
 """
     own = "dependencies {\n api libs.commons.io\n api more.slf4j\n}\n"
-    files = {"settings.gradle": SETTINGS, "build.gradle": script, "a/build.gradle": own}
+    files = {"settings.gradle": TEXTS["settings"], "build.gradle": script, "a/build.gradle": own}
     assert asked(files, "a/build.gradle") == {
         "commons-io:commons-io": "2.15.1",
         "org.slf4j:slf4j-api": "2.0.6",

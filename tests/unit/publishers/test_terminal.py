@@ -15,12 +15,7 @@ from prjury.jury.judgment import Check, Judgment, Location
 from prjury.jury.jury import Jury
 from prjury.jury.voting import Ballot, ConsensusVoting
 from prjury.ports import Progress, SilentProgress
-from prjury.publishers.terminal import (
-    LiveProgress,
-    PlainProgress,
-    printable_line,
-    render_report,
-)
+from prjury.publishers.terminal import LiveProgress, PlainProgress, printable_line, render_report
 from prjury.report.model import Report
 from prjury.report.sanitise import Redactor
 

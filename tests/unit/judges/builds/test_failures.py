@@ -13,13 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fakes.logs import LOGS, PLACES, TREE, read_failed, read_step
-from prjury.judges.builds.failure import (
-    Results,
-    identity,
-    make_failure,
-    sort_failures,
-    sort_unique,
-)
+from prjury.judges.builds.failure import Results, identity, make_failure, sort_failures, sort_unique
 from prjury.judges.builds.results.read import merge_results
 
 

@@ -8,11 +8,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from fakes.roots import root_of, touching
-from prjury.judges.builds.source_tree import (
-    SourceTree,
-    find_excluded_part,
-    join_path,
-)
+from prjury.judges.builds.source_tree import SourceTree, find_excluded_part, join_path
 from prjury.manifests.node import read_package_json
 from prjury.ports.types import TreeEntry
 

@@ -6,11 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prjury.judges.builds.compare import (
-    Vanished,
-    find_usual_prefix,
-    find_vanished_tests,
-)
+from prjury.judges.builds.compare import Vanished, find_usual_prefix, find_vanished_tests
 from prjury.judges.builds.failure import Results
 
 IDS = st.lists(

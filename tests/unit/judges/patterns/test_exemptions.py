@@ -6,16 +6,7 @@ import pytest
 
 from fakes.repository import Files, pull_between
 from prjury.jury.judgment import Judgment
-from unit.judges.patterns.bench import (
-    BOOT_2,
-    BOOT_3,
-    BOOT_4,
-    JAVA,
-    dependency,
-    found,
-    judged,
-    pom,
-)
+from unit.judges.patterns.bench import BOOT_2, BOOT_3, BOOT_4, JAVA, dependency, found, judged, pom
 
 ENTITY = "package x;\nimport javax.persistence.Entity;\nclass A {}\n"
 FLOAT = "import numpy as np\nx = np.float_(1)\n"

@@ -5,10 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prjury.jury.judgment import Judgment, Status
-from prjury.jury.library.replies import (
-    with_confidence,
-    yes_or_no,
-)
+from prjury.jury.library.replies import with_confidence, yes_or_no
 
 
 @pytest.mark.parametrize(

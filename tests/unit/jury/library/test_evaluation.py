@@ -21,9 +21,7 @@ from prjury.jury.judgment import Judgment, Status
 from prjury.jury.jury import Jury, Seat
 from prjury.jury.library.agent import AgentResult
 from prjury.jury.library.evaluation import evaluate, evaluate_async
-from prjury.jury.verdicts import (
-    JuryVerdict,
-)
+from prjury.jury.verdicts import JuryVerdict
 from prjury.jury.voting import MajorityVoting
 
 SUCCESS = {"status": "success", "error": None}

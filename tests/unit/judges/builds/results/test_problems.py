@@ -10,11 +10,7 @@ import pytest
 from msgspec.json import decode
 
 from prjury.judges.builds.results.lines import LogSection
-from prjury.judges.builds.results.problems import (
-    MatcherFile,
-    MatcherSet,
-    read_problems,
-)
+from prjury.judges.builds.results.problems import MatcherFile, MatcherSet, read_problems
 from prjury.judges.builds.results.tree import TreeFiles
 
 TREE = TreeFiles(frozenset({"core/price_test.c", "t.cpp", "Makefile", "src/a.ts"}))

@@ -7,10 +7,7 @@ from msgspec.structs import replace
 
 from fakes.roots import plans_of, root_of
 from prjury.judges.builds.plan import BuildPlan
-from prjury.judges.builds.systems.python import (
-    add_environment_and_install,
-    make_install_command,
-)
+from prjury.judges.builds.systems.python import add_environment_and_install, make_install_command
 
 PROJECT = '[build-system]\nrequires = ["hatchling"]\n[project]\nname = "p"\n'
 EXTRAS = "[project.optional-dependencies]\n"
