@@ -35,7 +35,7 @@ main()
 """
 
 #: At most: modules of ours; dataclasses, also those of libraries; regular expressions.
-LIMITS = {"modules": 163, "classes": 80, "expressions": 298}
+LIMITS = {"modules": 163, "classes": 80, "expressions": 297}
 
 
 @pytest.fixture

@@ -42,7 +42,7 @@ _ALIAS = re2.compile(
     r"""|\[["']([\w.-]+)["']\])"""
 )
 #: What maps and objects are made of: a bracket that opens and its name, a text, one that closes.
-_MAP = re.compile(
+_MAP = (
     r"""\b(?:object|class|interface)\s+(\w+)[^{}\n]{0,99}\{"""
     r"""|(?:(?:["']([\w.-]+)["']|(?<![\w.])([A-Za-z_][\w.]*))\s*(?:\+?=|:)\s*)?"""
     r"""(?:([\[{])|["']([^"'\n]*)["'])|([\]}])"""
@@ -55,7 +55,7 @@ _DESCRIBED = re2.compile(
     r"""|\b(version|library|plugin|bundle)\b(.*)"""
 )
 #: A block in which a script speaks for the projects below it, any other block, and an end of one.
-_BLOCK = re.compile(r"(\b(?:subprojects|allprojects|configure\s*\([^{}\n]{0,99}\))\s{0,99})?\{|\}")
+_BLOCK = r"(\b(?:subprojects|allprojects|configure\s*\([^{}\n]{0,99}\))\s{0,99})?\{|\}"
 #: How the scope of what it asks for there begins.
 FOR_ALL = "subprojects "
 #: ``libs.versions.x.get()``, and that as a part of a text.
@@ -211,7 +211,7 @@ def _find_shared_lines(source: Source, code: str) -> set[int]:
     """The lines of blocks that are about all projects below."""
     lines: set[int] = set()
     opened = [0]
-    for token in _BLOCK.finditer(code):
+    for token in re.finditer(_BLOCK, code):
         if token[0] != "}":
             opened.append(opened[-1] or (source.line_at(token.start()) if token[1] else 0))
         elif len(opened) > 1 and (first := opened.pop()) and not opened[-1]:
@@ -222,7 +222,7 @@ def _find_shared_lines(source: Source, code: str) -> set[int]:
 def _list_map_texts(code: str) -> Iterator[tuple[str, str, int]]:
     """Yield texts of maps and objects by dotted names, ``libs.junit``, and where each begins."""
     names: list[str] = []
-    for part in _MAP.finditer(code):
+    for part in re.finditer(_MAP, code):
         name, outer = part[1] or part[2] or part[3] or "", names[-_DEEPEST:]
         path = ".".join(filter(None, [*outer, name])).rpartition("ext.")[2]
         if part[6]:

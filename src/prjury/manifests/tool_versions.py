@@ -17,12 +17,12 @@ _NAMES = {
 _VERSION = re.compile(
     r"(?:^|[a-z](?:32|64)?-|[a-z](?!(?:32|64)-))v?(\d+(?:\.\d+){0,3})(?![\d.]*[a-z]{3,}\d)"
 )
-_PAIR = re.compile(r"(?m)^[ \t]*([^\s#=]+)(?:[ \t]*=[ \t]*|[ \t]+)([^\s#=]+)")
+_PAIR = r"(?m)^[ \t]*([^\s#=]+)(?:[ \t]*=[ \t]*|[ \t]+)([^\s#=]+)"
 
 
 def read_tool_list(content: bytes) -> Manifest:
     """Read lines of a tool and its versions, as asdf and SDKMAN have them; the first one counts."""
-    return _make_pins(match.groups() for match in _PAIR.finditer(text_of(content)))
+    return _make_pins(match.groups() for match in re.finditer(_PAIR, text_of(content)))
 
 
 def read_mise(content: bytes) -> Manifest:

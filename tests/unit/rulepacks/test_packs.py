@@ -132,3 +132,10 @@ def test_what_never_moved_is_left_alone(name: str) -> None:
 def test_sql_beside_persistence() -> None:
     code = "import javax.sql.DataSource;\nimport javax.persistence.Entity;\n"
     assert found(adding(code)) == [("jakarta/persistence", "error", 2)]
+
+
+def test_rules_of_code_say_which_words_a_line_needs() -> None:
+    """A rule without clues would have every file of its languages read and parsed."""
+    rules = [rule for name in list_heads() for rule in load_shipped(name).rules]
+    without = {rule.id for rule in rules if not rule.clues and "properties" not in rule.languages}
+    assert without == {"loopvar", "static-mut-refs"}
