@@ -6,7 +6,7 @@ from typing import Any
 
 from fakes.tables import SAYS, grouped, markdown, several, word
 from prjury.jury.cascade import CascadedJury, Tier
-from prjury.jury.gate import GatePolicy, abstain_on_unread, enforce_coverage_floor, gate
+from prjury.jury.gate import GatePolicy, err_below_coverage_floor, gate, lower_unread_pass
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Status
 from prjury.jury.jury import Jury
@@ -76,7 +76,7 @@ def merge_gate() -> str:
     nobody = CascadedJury([Tier("first", None), Tier("last", _jury("P"), FINAL)]).vote(None)
     unvoted = CascadedJury([Tier("last", _jury("NK"), FINAL)]).vote(None)
     advice = CascadedJury([Tier("last", _jury("P"), FINAL, advisory=True)]).vote(None)
-    unread = enforce_coverage_floor(_cascade(_tier("P", REJECT)), 90, 100, 0.95)
+    unread = err_below_coverage_floor(_cascade(_tier("P", REJECT)), 90, 100, 0.95)
     rows = [
         ["the judge was not asked for", "no seat, named under `skipped`", _conclusion(nobody), "–"]
     ]
@@ -107,7 +107,7 @@ def merge_gate() -> str:
     rows.append(
         ["fewer lines read than the coverage floor asks", "ERROR", _conclusion(unread), "–"]
     )
-    swapped = abstain_on_unread(_cascade(_tier("P", REJECT)), ["lib/a.jar"])
+    swapped = lower_unread_pass(_cascade(_tier("P", REJECT)), ["lib/a.jar"])
     changed = "a program, an archive or a submodule changes"
     rows.append([changed, "ABSTAIN `unread_content`", _conclusion(swapped), "–"])
     said = "ABSTAIN `nobody_voted`"

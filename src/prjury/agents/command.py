@@ -24,7 +24,7 @@ from prjury.errors import CannotJudgeError
 from prjury.journal.write import record_tools
 from prjury.judges.workspace.program_judges import LIMITS, delete_log, make_shell, read_environment
 from prjury.jury.context import ExecutionStatus, JudgmentContext
-from prjury.jury.guard import Listener, compute_deadline
+from prjury.jury.guard import Listener, limit_by_vote
 from prjury.jury.jury import Jury
 from prjury.jury.library.agent import AgentResult
 from prjury.jury.library.execution import output_of
@@ -98,7 +98,7 @@ class CommandAgent:
             text = f'exec <"$PRJURY_GOAL_FILE"\n{self.command}'
             writable, readable = [directory, *filter(None, [self.home])], self._find_files()
             command = ShellCommand(text, directory, env, _MOST_PRINTED, writable, readable)
-            deadline = compute_deadline(self.timeout) or Deadline.after(self.timeout)
+            deadline = limit_by_vote(self.timeout) or Deadline.after(self.timeout)
             try:
                 done = self.shell.run(command, deadline, self.progress)
             except CannotJudgeError as error:

@@ -20,7 +20,7 @@ from prjury.jury.judgment import Check, Judgment, Status
 from prjury.jury.library.agent import AgentClient, AgentResult, result_of
 from prjury.jury.library.evaluation import Call, bind_call
 from prjury.jury.library.execution import perform, wait_for_reply
-from prjury.jury.library.model_judge import classify_reply, fill_template, make_error, with_question
+from prjury.jury.library.model_judge import ask_how_sure, classify_reply, fill_template, make_error
 from prjury.jury.library.replies import (
     Classifier,
     asks_confidence,
@@ -112,7 +112,7 @@ class AgentJudge(Generic[PromptT]):
         """Return the judge that also asks how sure the agent is, unless an `assessment` does."""
         if asks_confidence(self.classify):
             return self
-        goal, classify = with_question(template_of(self.goal)), with_confidence(self.classify)
+        goal, classify = ask_how_sure(template_of(self.goal)), with_confidence(self.classify)
         asking = copy(self)  # a subclass may have a constructor of its own
         asking.__dict__.update(goal=goal, classify=classify)
         return asking

@@ -22,7 +22,7 @@ from typing import Any, Generic, Literal, TypeAlias
 
 from prjury.deadline import Deadline
 from prjury.jury.compose import kind_of
-from prjury.jury.guard import Listener, catch_crash, compute_deadline
+from prjury.jury.guard import Listener, catch_crash, limit_by_vote
 from prjury.jury.judge import ContextT, JudgeType
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.jury import Bench, JuryJudge, Voter
@@ -90,7 +90,7 @@ class CascadedJury(Voter[ContextT, Verdict]):
         listener: Listener | None = None,
     ) -> Verdict:
         """Ask tier after tier until one ends the matter; seconds for all of them together."""
-        until = compute_deadline(timeout)
+        until = limit_by_vote(timeout)
         attempts: list[TierAttempt] = []
         stopped: str | None = None
         for tier in self.tiers:
@@ -150,12 +150,12 @@ def find_stop_reason(tier: Tier[Any], attempt: TierAttempt) -> str | None:
             return None if tier.continue_on_reject else f"{tier.name} failed"
         case Status.ERROR if tier.policy is TierPolicy.REJECT_ON_ANY_FAIL:
             return None if tier.on_error == "continue" else f"{tier.name} could not be judged"
-    if tier.policy is TierPolicy.ACCEPT_ON_ALL_PASS and _accepts(tier, attempt.verdict):
+    if tier.policy is TierPolicy.ACCEPT_ON_ALL_PASS and _is_confident_pass(tier, attempt.verdict):
         return f"{tier.name} accepted"
     return f"{tier.name} was final" if tier.policy is TierPolicy.FINAL_TIER else None
 
 
-def _accepts(tier: Tier[Any], verdict: JuryVerdict) -> bool:
+def _is_confident_pass(tier: Tier[Any], verdict: JuryVerdict) -> bool:
     sure = tier.min_confidence
     agreed = bool(verdict.ballots) and verdict.aggregated.status is Status.PASS
     return agreed and all(
@@ -167,7 +167,7 @@ def _accepts(tier: Tier[Any], verdict: JuryVerdict) -> bool:
 
 def conclude(attempts: Sequence[TierAttempt]) -> Verdict:
     """The verdict that these attempts add up to; pure, so that a report can be re-derived."""
-    status, decisive = _find_worst_status(list_tiers_with_statuses(attempts))
+    status, decisive = _find_worst_status(list_blocking_tiers_with_statuses(attempts))
     if status is None or decisive is None or decisive.verdict is None:
         return Verdict(_abstain_without_votes(attempts), None, tuple(attempts))
     return Verdict(
@@ -179,7 +179,7 @@ def conclude(attempts: Sequence[TierAttempt]) -> Verdict:
 Counted: TypeAlias = tuple[TierAttempt, frozenset[Status]]
 
 
-def list_tiers_with_statuses(attempts: Sequence[TierAttempt]) -> list[Counted]:
+def list_blocking_tiers_with_statuses(attempts: Sequence[TierAttempt]) -> list[Counted]:
     """The blocking tiers that ran, each with the statuses that it brings into the verdict.
 
     An accepting tier that escalated brings its errors, and what its programs say against a model.
@@ -241,11 +241,11 @@ def _judge_by_decisive_tier(
     )
 
 
-def _make_metadata(status: Status, tier: str, vote: Judgment, telling: Judgment) -> dict[str, Any]:
-    metadata = {**vote.metadata, "decided_by": tier}
+def _make_metadata(status: Status, decider: str, vote: Judgment, cause: Judgment) -> dict[str, Any]:
+    metadata = {**vote.metadata, "decided_by": decider}
     metadata.pop("reason", None)
     if status in {Status.ERROR, Status.ABSTAIN}:
-        words = (one.metadata.get("reason") or one.label for one in (telling, vote))
+        words = (one.metadata.get("reason") or one.label for one in (cause, vote))
         fallback = "judge_erred" if status is Status.ERROR else "judge_abstained"
         metadata["reason"] = next(filter(None, words), fallback)
     return metadata

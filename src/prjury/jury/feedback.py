@@ -47,27 +47,27 @@ class _Item:
 
 def feedback_on(verdict: JuryVerdict | Verdict, limit: int = FEEDBACK_LIMIT) -> str:
     """Return what is wrong, the worst first, each thing once; at most ``limit`` characters."""
-    ballots = sorted(_flatten_ballots(verdict), key=lambda b: _WORST_FIRST.index(b.judgment.status))
-    items = list(_merge_items(item for ballot in ballots for item in _list_feedback_items(ballot)))
+    ballots = sorted(_iter_blocking(verdict), key=lambda b: _WORST_FIRST.index(b.judgment.status))
+    items = list(_merge_items(item for ballot in ballots for item in _list_problem_items(ballot)))
     head = _clean(str(verdict.aggregated))
     if not items:
         return _limit(head, limit)
     return _format_within_limit(head, items, limit)
 
 
-def _flatten_ballots(verdict: JuryVerdict | Verdict) -> Iterator[Ballot]:
+def _iter_blocking(verdict: JuryVerdict | Verdict) -> Iterator[Ballot]:
     if hasattr(verdict, "attempts"):
         for attempt in verdict.attempts:
             if attempt.verdict and not attempt.advisory:
-                yield from _flatten_ballots(attempt.verdict)
+                yield from _iter_blocking(attempt.verdict)
         return
     children = verdict.children
     for ballot in verdict.ballots:
         child = children.get(ballot.judge)
-        yield from _flatten_ballots(child) if child is not None else (ballot,)
+        yield from _iter_blocking(child) if child is not None else (ballot,)
 
 
-def _list_feedback_items(ballot: Ballot) -> Iterator[_Item]:
+def _list_problem_items(ballot: Ballot) -> Iterator[_Item]:
     judgment = ballot.judgment
     failed = [check for check in judgment.failed_checks if check.severity == "error"]
     remedy = str(judgment.metadata.get("remedy") or "")

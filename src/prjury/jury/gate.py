@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Literal
 
 from prjury.errors import ExitCode
-from prjury.jury.cascade import list_tiers_with_statuses
+from prjury.jury.cascade import list_blocking_tiers_with_statuses
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.score import finite
 from prjury.jury.verdicts import Verdict
@@ -61,7 +61,7 @@ def gate(verdict: Verdict, policy: GatePolicy | None = None) -> Gate:
     judge of a blocking tier voted to open.
     """
     policy = policy or GatePolicy()
-    counted = list_tiers_with_statuses(verdict.attempts)
+    counted = list_blocking_tiers_with_statuses(verdict.attempts)
     own = frozenset() if is_benign(verdict.aggregated) else frozenset({verdict.status})
     closing = policy.block_on & own.union(*(outcomes for _, outcomes in counted))
     if Status.FAIL in closing:
@@ -78,7 +78,7 @@ def _someone_not_configured(verdict: Verdict) -> bool:
     return any(judgment.label == NOT_CONFIGURED for judgment in (*judgments, verdict.aggregated))
 
 
-def enforce_coverage_floor(verdict: Verdict, judged: int, total: int, floor: float) -> Verdict:
+def err_below_coverage_floor(verdict: Verdict, judged: int, total: int, floor: float) -> Verdict:
     """The verdict itself, or an ERROR where fewer of the added lines were read than the floor asks.
 
     The FAIL of a blocking tier stays a FAIL. No tier has decided such an ERROR.
@@ -94,11 +94,11 @@ def enforce_coverage_floor(verdict: Verdict, judged: int, total: int, floor: flo
     return replace(verdict, aggregated=short, decided_by=None)
 
 
-def abstain_on_unread(verdict: Verdict, unread: Sequence[str]) -> Verdict:
+def lower_unread_pass(verdict: Verdict, unread_paths: Sequence[str]) -> Verdict:
     """The verdict itself, or an ABSTAIN in place of a PASS where no judge can read what changes."""
-    if not unread or verdict.status is not Status.PASS:
+    if not unread_paths or verdict.status is not Status.PASS:
         return verdict
-    more = f" and {len(unread) - 1} more" if len(unread) > 1 else ""
-    words = f"{unread[0]}{more} changed, and no judge can read such content"
+    more = f" and {len(unread_paths) - 1} more" if len(unread_paths) > 1 else ""
+    words = f"{unread_paths[0]}{more} changed, and no judge can read such content"
     abstention = Judgment.abstained(words, UNREAD_CONTENT, metadata={"reason": UNREAD_CONTENT})
     return replace(verdict, aggregated=abstention, decided_by=None)

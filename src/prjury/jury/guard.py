@@ -56,7 +56,7 @@ class Listener(Protocol):
         """A judge has answered, or its time is over."""
 
 
-def compute_deadline(timeout: float | None) -> Deadline | None:
+def limit_by_vote(timeout: float | None) -> Deadline | None:
     """The end of a vote: so many seconds, and within whatever vote it is part of."""
     seconds = None if timeout is None else _seconds(timeout)
     outer = _vote.get().until

@@ -148,9 +148,9 @@ def ask(judge: Judge[ContextT], context: ContextT) -> Judgment:
 def _await_and_require_judgment(answer: object, name: str) -> Judgment:
     who = name or "the judge"
     if inspect.isawaitable(answer):
-        from prjury.jury.threads import resolve  # noqa: PLC0415 - only for these
+        from prjury.jury.threads import wait_for_awaitable  # noqa: PLC0415 - only for these
 
-        answer = resolve(answer)
+        answer = wait_for_awaitable(answer)
     if inspect.iscoroutine(answer):
         answer.close()  # or Python complains a second time, at some later moment
         raise TypeError(f"{who} returned a coroutine: is an await missing?")

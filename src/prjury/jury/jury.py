@@ -14,7 +14,7 @@ from typing import Any, Generic, TypeAlias, TypeVar, cast
 from prjury.jury.compose import disambiguate_names, kind_of
 from prjury.jury.confidence import ConfidenceStrategy, validate_strategy
 from prjury.jury.count import aggregate_ballots
-from prjury.jury.guard import Listener, ask_seats, catch_crash, compute_deadline, itself, printable
+from prjury.jury.guard import Listener, ask_seats, catch_crash, itself, limit_by_vote, printable
 from prjury.jury.judge import ContextT, Judge, JudgeLike, JudgeType, judge_of
 from prjury.jury.judgment import Judgment
 from prjury.jury.score import finite
@@ -169,7 +169,7 @@ class Jury(Bench[ContextT]):
             self.seats,
             context,
             jury=self.name,
-            until=compute_deadline(timeout),
+            until=limit_by_vote(timeout),
             listener=listener,
             parallel=self.parallel,
         )

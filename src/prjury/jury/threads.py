@@ -16,7 +16,7 @@ P = ParamSpec("P")
 _AT_ONCE = 32
 
 
-def resolve(awaitable: Awaitable[T]) -> T:
+def wait_for_awaitable(awaitable: Awaitable[T]) -> T:
     """Return what the awaitable brings, waited for in whatever thread this is.
 
     A thread that already runs an event loop cannot run a second one, and in the main thread a loop

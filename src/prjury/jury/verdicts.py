@@ -220,7 +220,7 @@ class Verdict(_Outcome):
     @property
     def as_judgment(self) -> Judgment:
         """The result with all checks; ``metadata["cascade"]`` keeps every attempt."""
-        judgment = self.aggregated.with_metadata(cascade=_attempts_to_json(self))
+        judgment = self.aggregated.with_metadata(cascade=_decider_and_attempts_to_json(self))
         return replace(judgment, checks=(*judgment.checks, *self.checks))
 
     def __str__(self) -> str:
@@ -236,7 +236,7 @@ def _ballots_from_json(data: Mapping[str, Any]) -> tuple[Ballot, ...]:
     return tuple(ballot_from_json(judge, ballot) for judge, ballot in data.items())
 
 
-def _attempts_to_json(verdict: Verdict) -> Json:
+def _decider_and_attempts_to_json(verdict: Verdict) -> Json:
     attempts = [
         {
             "name": attempt.name,

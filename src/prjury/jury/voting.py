@@ -255,7 +255,7 @@ class _ScoreVoting:
         if low > high:
             raise ValueError(f"the undecided band is empty: {low}..{high}")
 
-    def _apply_threshold(self, counted: Population, score: float, how: str) -> Judgment:
+    def _apply_threshold_or_abstain(self, counted: Population, score: float, how: str) -> Judgment:
         score = round(score, _DIGITS)
         message = f"{how} {score:.2f} of {len(counted.voters)}"
         low, high = (round(end, _DIGITS) for end in self.undecided or (2.0, -1.0))
@@ -284,7 +284,7 @@ class AverageVoting(_ScoreVoting):
         if isinstance(counted, Judgment):
             return counted
         scores = [_score_of(ballot) for ballot in counted.voters]
-        return self._apply_threshold(counted, math.fsum(scores) / len(scores), "mean")
+        return self._apply_threshold_or_abstain(counted, math.fsum(scores) / len(scores), "mean")
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,7 +303,7 @@ class WeightedAverageVoting(_ScoreVoting):
         shares = [ballot.weight / largest for ballot in counted.voters]
         scores = [_score_of(ballot) for ballot in counted.voters]
         total = math.fsum(share * score for share, score in zip(shares, scores, strict=True))
-        return self._apply_threshold(counted, total / math.fsum(shares), "weighted mean")
+        return self._apply_threshold_or_abstain(counted, total / math.fsum(shares), "weighted mean")
 
 
 @dataclass(frozen=True, slots=True)
@@ -317,7 +317,7 @@ class MedianVoting(_ScoreVoting):
         counted = select_voters(ballots, self.name, self.on_error)
         if isinstance(counted, Judgment):
             return counted
-        return self._apply_threshold(
+        return self._apply_threshold_or_abstain(
             counted, statistics.median(map(_score_of, counted.voters)), "median"
         )
 

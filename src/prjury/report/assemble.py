@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
-from prjury.jury.gate import Gate, GatePolicy, abstain_on_unread, enforce_coverage_floor, gate
+from prjury.jury.gate import Gate, GatePolicy, err_below_coverage_floor, gate, lower_unread_pass
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Status
 from prjury.jury.verdicts import TierAttempt, Verdict
@@ -238,8 +238,8 @@ def hold(verdict: Verdict, coverage: Coverage, policy: GatePolicy) -> Verdict:
     if not any(attempt.ran for attempt in verdict.attempts):
         return verdict
     judged, total = coverage.added_lines_judged, coverage.added_lines_total
-    held = enforce_coverage_floor(verdict, judged, total, policy.coverage_floor)
-    return abstain_on_unread(held, coverage.unread_content)
+    held = err_below_coverage_floor(verdict, judged, total, policy.coverage_floor)
+    return lower_unread_pass(held, coverage.unread_content)
 
 
 def gate_policy_of(policy: PolicyOrigin) -> GatePolicy:

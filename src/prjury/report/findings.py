@@ -9,7 +9,7 @@ from enum import IntEnum
 
 from msgspec import Struct
 
-from prjury.jury.cascade import list_tiers_with_statuses
+from prjury.jury.cascade import list_blocking_tiers_with_statuses
 from prjury.jury.gate import UNREAD_CONTENT
 from prjury.jury.judgment import Check, Judgment, Severity, Status
 from prjury.jury.verdicts import TierAttempt, TierPolicy, Verdict
@@ -69,7 +69,7 @@ class Finding(Struct, frozen=True):
 
 def seat_outcomes(verdict: Verdict) -> tuple[SeatOutcome, ...]:
     accepting = TierPolicy.ACCEPT_ON_ALL_PASS
-    counted = list_tiers_with_statuses(verdict.attempts)
+    counted = list_blocking_tiers_with_statuses(verdict.attempts)
     deciding = [a.name for a, voices in counted if voices or a.policy is not accepting]
     return tuple(
         SeatOutcome(attempt, ballot, attempt.name in deciding)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import strategies
 from fakes.refusals import refused
 from fakes.unruly import hanging
-from prjury.jury.cascade import CascadedJury, Tier, conclude, list_tiers_with_statuses
+from prjury.jury.cascade import CascadedJury, Tier, conclude, list_blocking_tiers_with_statuses
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.jury import Seat
@@ -423,7 +423,7 @@ def test_a_dropped_seat_does_not_make_an_abstention_benign() -> None:
 @given(strategies.verdicts())
 def test_the_status_is_the_worst_that_the_counted_tiers_bring(verdict: Verdict) -> None:
     brought = frozenset[Status]().union(
-        *(found for _, found in list_tiers_with_statuses(verdict.attempts))
+        *(found for _, found in list_blocking_tiers_with_statuses(verdict.attempts))
     )
     worst = next((status for status in (FAIL, ERROR, ABSTAIN) if status in brought), None)
     assert verdict.status in ({worst} if worst else {PASS, ABSTAIN})

@@ -17,9 +17,9 @@ from prjury.jury.gate import (
     UNREAD_CONTENT,
     Gate,
     GatePolicy,
-    abstain_on_unread,
-    enforce_coverage_floor,
+    err_below_coverage_floor,
     gate,
+    lower_unread_pass,
 )
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.verdicts import TierPolicy, Verdict
@@ -121,7 +121,7 @@ def test_no_policy_opens_where_nobody_voted(
     voted = verdict(*said, advisory=advice)
     assert (voted.status, voted.aggregated.label) == (Status.ABSTAIN, "nobody_voted")
     assert gate(voted, policy) is Gate.ACTION_REQUIRED
-    assert gate(enforce_coverage_floor(voted, 0, 10, 0.0), policy) is Gate.ACTION_REQUIRED
+    assert gate(err_below_coverage_floor(voted, 0, 10, 0.0), policy) is Gate.ACTION_REQUIRED
 
 
 @pytest.mark.parametrize(
@@ -252,7 +252,7 @@ def test_no_gate_is_open_without_a_vote_or_over_what_closes_it(
     verdict: Verdict, policy: GatePolicy, read: int, unread: int
 ) -> None:
     """Whatever the tiers, their judges, their voting and the gate's policy are."""
-    held = enforce_coverage_floor(verdict, read, read + unread, policy.coverage_floor)
+    held = err_below_coverage_floor(verdict, read, read + unread, policy.coverage_floor)
     if gate(held, policy) is not Gate.SUCCESS:
         return
     blocking = [a for a in verdict.attempts if a.ran and not a.advisory]
@@ -300,7 +300,7 @@ def test_advice_and_silence_open_no_gate(
 )
 def test_the_coverage_floor(judged: int, total: int, floor: float, enough: bool) -> None:
     before = verdict(FINE)
-    held = enforce_coverage_floor(before, judged, total, floor)
+    held = err_below_coverage_floor(before, judged, total, floor)
     if enough:
         assert held is before
     else:
@@ -315,8 +315,8 @@ def test_the_coverage_floor(judged: int, total: int, floor: float, enough: bool)
 def test_a_floor_in_percent_is_met_exactly(hundreds: int, percent: int) -> None:
     before, floor = verdict_of_one_pass, percent / 100
     judged, total = hundreds * percent, hundreds * 100
-    assert enforce_coverage_floor(before, judged, total, floor) is before
-    assert enforce_coverage_floor(before, judged - 1, total, floor) is not before
+    assert err_below_coverage_floor(before, judged, total, floor) is before
+    assert err_below_coverage_floor(before, judged - 1, total, floor) is not before
 
 
 verdict_of_one_pass = verdict(FINE)
@@ -324,11 +324,11 @@ verdict_of_one_pass = verdict(FINE)
 
 def test_a_fail_stays_a_fail() -> None:
     failed = verdict(BROKEN)
-    assert enforce_coverage_floor(failed, 0, 10, 0.95) is failed
+    assert err_below_coverage_floor(failed, 0, 10, 0.95) is failed
 
 
 def test_an_error_stays_an_error_and_says_both() -> None:
-    held = enforce_coverage_floor(verdict(erring("timeout")), 0, 10, 0.95)
+    held = err_below_coverage_floor(verdict(erring("timeout")), 0, 10, 0.95)
     assert held.status is Status.ERROR
     assert held.aggregated.metadata["reason"] == "timeout"
     assert "timeout; only 0 of 10" in held.aggregated.reasoning
@@ -336,7 +336,7 @@ def test_an_error_stays_an_error_and_says_both() -> None:
 
 @pytest.mark.parametrize("said", [FINE, BROKEN, erring("crashed"), silent("not_configured")])
 def test_a_missed_floor_closes_the_gate_where_only_advice_was_given(said: Judgment) -> None:
-    held = enforce_coverage_floor(verdict(advisory=[said]), 0, 10, 0.95)
+    held = err_below_coverage_floor(verdict(advisory=[said]), 0, 10, 0.95)
     assert held.status is Status.ERROR
     assert gate(held) is Gate.ACTION_REQUIRED
 
@@ -351,7 +351,7 @@ def test_a_missed_floor_closes_the_gate_where_only_advice_was_given(said: Judgme
 )
 def test_what_no_judge_can_read_is_no_pass(unread: list[str], words: str) -> None:
     passed = verdict(FINE)
-    held = abstain_on_unread(passed, unread)
+    held = lower_unread_pass(passed, unread)
     expected = Judgment.abstained(
         f"{words}, and no judge can read such content",
         UNREAD_CONTENT,
@@ -364,5 +364,5 @@ def test_what_no_judge_can_read_is_no_pass(unread: list[str], words: str) -> Non
 
 def test_where_nothing_is_unread_or_nothing_passed_a_verdict_stays() -> None:
     passed, failed = verdict(FINE), verdict(BROKEN)
-    assert abstain_on_unread(passed, []) is passed
-    assert abstain_on_unread(failed, ["lib/a.jar"]) is failed
+    assert lower_unread_pass(passed, []) is passed
+    assert lower_unread_pass(failed, ["lib/a.jar"]) is failed

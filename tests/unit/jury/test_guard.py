@@ -33,9 +33,9 @@ from prjury.jury.compose import all_of, any_of, named
 from prjury.jury.guard import (
     ask_seats,
     catch_crash,
-    compute_deadline,
     convert_crash,
     itself,
+    limit_by_vote,
     printable,
 )
 from prjury.jury.judge import FunctionJudge, Judge, JudgeType, ask
@@ -61,7 +61,7 @@ def deadline_within(until: Deadline | None, timeout: float | None = None) -> Dea
     found: list[Deadline | None] = []
 
     def inner(context: object) -> Judgment:
-        found.append(compute_deadline(timeout))
+        found.append(limit_by_vote(timeout))
         return FINE
 
     assert heard(FunctionJudge(inner, "inner"), until=until)[0].judgment == FINE
@@ -87,7 +87,7 @@ def test_it_may_end_much_earlier_but_never_later(timeout: float, expected: float
 
 def test_the_deadline_of_a_vote_ends_with_it() -> None:
     heard(GOOD, until=Deadline.after(10), parallel=False)
-    assert compute_deadline(None) is None
+    assert limit_by_vote(None) is None
 
 
 @pytest.mark.parametrize("timeout", [True, "5", timedelta(seconds=5), [1]])
@@ -101,7 +101,7 @@ def test_a_timeout_is_a_number(timeout: Any) -> None:
 def test_any_long_time_will_do(timeout: float, parallel: bool) -> None:
     jury = seated([GOOD, GOOD], MajorityVoting(), parallel=parallel)
     assert jury.vote(None, timeout=timeout).individual == (FINE, FINE)
-    far = compute_deadline(timeout)
+    far = limit_by_vote(timeout)
     assert far
     assert far.remaining == pytest.approx(threading.TIMEOUT_MAX)
 

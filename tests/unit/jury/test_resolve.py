@@ -15,7 +15,7 @@ from fakes.unruly import BROKEN, FINE, LONG, Shy
 from prjury.jury.judge import FunctionJudge, JudgeType, ask, judge, judge_of
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.jury import Jury, Seat
-from prjury.jury.threads import resolve
+from prjury.jury.threads import wait_for_awaitable
 from prjury.jury.voting import MajorityVoting
 from strategies import Says, seated
 
@@ -156,7 +156,7 @@ def test_it_is_waited_for_in_any_thread(
     make: Callable[[], Awaitable[Judgment]],
     expected: Judgment,
 ) -> None:
-    assert run(lambda: resolve(make())) == expected
+    assert run(lambda: wait_for_awaitable(make())) == expected
 
 
 @pytest.mark.parametrize(
@@ -168,7 +168,7 @@ def test_what_it_raises_is_raised(run: Callable[..., object], crash: BaseExcepti
         raise crash
 
     with pytest.raises(type(crash)) as raised:
-        run(lambda: resolve(crashes()))
+        run(lambda: wait_for_awaitable(crashes()))
     assert raised.value.args in {crash.args, ()}
 
 
@@ -181,7 +181,7 @@ def test_the_loop_runs_in_a_daemon_that_is_named_after_who_waits() -> None:
         return thread.name, thread.daemon
 
     waiting = threading.current_thread().name
-    assert resolve(tells()) == (f"{waiting}-aside", True)
+    assert wait_for_awaitable(tells()) == (f"{waiting}-aside", True)
 
 
 def test_in_a_judges_own_thread_the_loop_needs_no_other() -> None:
@@ -221,7 +221,7 @@ def test_what_a_judge_does_aside_is_done_by_daemons() -> None:
         daemons = [asyncio.to_thread(lambda: threading.current_thread().daemon) for _ in range(3)]
         return list(await asyncio.gather(*daemons))
 
-    assert resolve(tells()) == [True, True, True]
+    assert wait_for_awaitable(tells()) == [True, True, True]
 
 
 def test_thirty_two_calls_are_worked_on_at_once() -> None:
@@ -244,7 +244,7 @@ def test_thirty_two_calls_are_worked_on_at_once() -> None:
         await asyncio.gather(*working)
         return await another
 
-    assert resolve(calls()) == "had its turn"
+    assert wait_for_awaitable(calls()) == "had its turn"
 
 
 def test_a_call_that_was_begun_cannot_be_cancelled() -> None:
@@ -260,4 +260,4 @@ def test_a_call_that_was_begun_cannot_be_cancelled() -> None:
             return "cancelled"
         return "done"
 
-    assert resolve(cancels()) == "cancelled"
+    assert wait_for_awaitable(cancels()) == "cancelled"

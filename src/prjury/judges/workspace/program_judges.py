@@ -20,7 +20,7 @@ from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError, SourceError
 from prjury.judges.workspace.files import Workspace, WorkspaceJudge, judge_checks, walk_elements
 from prjury.jury.context import JudgmentContext
-from prjury.jury.guard import compute_deadline
+from prjury.jury.guard import limit_by_vote
 from prjury.jury.judgment import Check, Judgment, Status
 from prjury.jury.score import finite
 from prjury.ports import Ports, Progress, Shell, SilentProgress
@@ -94,7 +94,7 @@ class CommandJudge(WorkspaceJudge):
 
     def judge_in(self, workspace: Workspace, _context: JudgmentContext) -> Judgment:
         command = ShellCommand(self.command, workspace.root, self.shell.environment())
-        own, vote = Deadline.after(self.timeout), compute_deadline(None)
+        own, vote = Deadline.after(self.timeout), limit_by_vote(None)
         deadline = min(own, vote or own, key=lambda deadline: deadline.at)
         self.progress.say(f"$ {_show_command(command)}")
         completed = self.shell.run(command, deadline, self.progress)
@@ -299,7 +299,7 @@ class BuildJudge(WorkspaceJudge):
             return self._abstain_or_err_without_build(paths, builds.notes)
         builder = Builder(ports)
         own = Deadline.after(self.timeout)
-        deadline = min(own, compute_deadline(None) or own, key=lambda deadline: deadline.at)
+        deadline = min(own, limit_by_vote(None) or own, key=lambda deadline: deadline.at)
 
         def run(plan: BuildPlan) -> Run:
             with builder.open_tree(TREE, deadline, directory.root) as place:

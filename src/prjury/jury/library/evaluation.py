@@ -13,7 +13,7 @@ from typing import Any, Protocol, TypeAlias, TypeVar, cast, overload
 
 from prjury.jury.context import ExecutionStatus, JudgmentContext
 from prjury.jury.frozen import freeze
-from prjury.jury.guard import ask_seats, compute_deadline, printable
+from prjury.jury.guard import ask_seats, limit_by_vote, printable
 from prjury.jury.jury import Member, VerdictT, make_seats
 from prjury.jury.library.agent import AgentClient, AgentResult, result_of
 from prjury.jury.library.execution import (
@@ -95,12 +95,12 @@ def evaluate(
         TypeError: before the call is made, when it requires other parameters or cannot be called,
             or when nobody can judge; after it, when a vote returns something that is no verdict.
     """
-    compute_deadline(timeout)  # refuses a wrong one before anything is done
+    limit_by_vote(timeout)  # refuses a wrong one before anything is done
     vote = _make_voter(judge_or_jury, timeout)
     place = None if workspace is None else Path(workspace)
     before = read_texts_unless_many(place) if place else None
     done = _perform_or_abandon(timeout, bind_call(call, goal, place))
-    return done.result, _judge_context(vote, _make_context(goal, place, done, metadata, before))
+    return done.result, _judge_context(vote, _gather_context(goal, place, done, metadata, before))
 
 
 @overload
@@ -141,7 +141,7 @@ async def evaluate_async(
 
     from prjury.jury.threads import run_async  # noqa: PLC0415 - as above
 
-    compute_deadline(timeout)
+    limit_by_vote(timeout)
     vote = _make_voter(judge_or_jury, timeout)
     place = None if workspace is None else Path(workspace)
     work = bind_call(call, goal, place)
@@ -158,7 +158,7 @@ async def evaluate_async(
     done = await run_async(lambda: _perform_or_abandon(timeout, run))
 
     def judge() -> JuryVerdict | Verdict:
-        return _judge_context(vote, _make_context(goal, place, done, metadata, before))
+        return _judge_context(vote, _gather_context(goal, place, done, metadata, before))
 
     return done.result, await run_async(judge)
 
@@ -199,7 +199,7 @@ def _make_voter(
         (seat,) = make_seats([cast("Member[JudgmentContext]", judge_or_jury)], "the evaluation")
 
         def vote_alone(context: JudgmentContext) -> JuryVerdict:
-            until = compute_deadline(timeout)
+            until = limit_by_vote(timeout)
             ballots = ask_seats([seat], context, jury="evaluation", until=until, parallel=False)
             return JuryVerdict(ballots[0].judgment, ballots)
 
@@ -276,7 +276,7 @@ def _first_for_goal(
 _COLLECTING = {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD}
 
 
-def _make_context(
+def _gather_context(
     goal: str,
     workspace: Path | None,
     execution: Execution[Any],

@@ -92,11 +92,11 @@ def _is_count(value: object) -> TypeGuard[float]:
 
 
 def _first(value_of: Callable[[str], object]) -> str | None:
-    values = (value_of(name) for name in _ANSWERS)
-    return next(filter(None, (_dump_text(value) for value in values if not callable(value))), None)
+    values = (value for value in map(value_of, _ANSWERS) if not callable(value))
+    return next(filter(None, map(_to_text_or_json, values)), None)
 
 
-def _dump_text(value: object) -> str | None:
+def _to_text_or_json(value: object) -> str | None:
     if value is None or isinstance(value, str):
         return value
     if isinstance(value, Sequence) and value and all(map(_block, value)):
@@ -161,9 +161,9 @@ def wait_for_reply(answer: object) -> object:
     """The answer itself; what it brings if it has to be waited for."""
     if not inspect.isawaitable(answer):
         return answer
-    from prjury.jury.threads import resolve  # noqa: PLC0415 - only for these
+    from prjury.jury.threads import wait_for_awaitable  # noqa: PLC0415 - only for these
 
-    return resolve(answer)
+    return wait_for_awaitable(answer)
 
 
 def _is_cancelled_task() -> type[BaseException]:

@@ -106,7 +106,7 @@ class ModelJudge(Generic[PromptT]):
         if asks_confidence(self.classify):
             return self
         return ModelJudge(
-            with_question(self.template),
+            ask_how_sure(self.template),
             with_confidence(self.classify),
             model=self.model,
             name=self.name,
@@ -115,7 +115,7 @@ class ModelJudge(Generic[PromptT]):
         )
 
 
-def with_question(template: Callable[[PromptT], str]) -> Callable[[PromptT], str]:
+def ask_how_sure(template: Callable[[PromptT], str]) -> Callable[[PromptT], str]:
     """The template with the question at its end how sure the answer is; blank if it is blank."""
 
     def make_prompt(context: PromptT) -> str:

@@ -10,7 +10,7 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import Any, Generic, TypeAlias
 
-from prjury.jury.guard import ask_seats, compute_deadline, printable
+from prjury.jury.guard import ask_seats, limit_by_vote, printable
 from prjury.jury.judge import ContextT, Judge, JudgeLike, JudgeType, judge_of, type_of
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.jury import Seat
@@ -287,7 +287,7 @@ class RepeatedJudge(Generic[ContextT]):
         inner = self.members[0]
         seats = [Seat(inner, name=f"run {number}") for number in range(1, self.runs + 1)]
         ballots = ask_seats(
-            seats, context, jury=self.name, until=compute_deadline(None), parallel=self.parallel
+            seats, context, jury=self.name, until=limit_by_vote(None), parallel=self.parallel
         )
         results = [ballot.judgment for ballot in ballots]
         strategy = str(self.aggregation.strategy)

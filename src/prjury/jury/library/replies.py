@@ -88,7 +88,7 @@ def with_confidence(classify: Classifier) -> Callable[..., Judgment]:
     function: Callable[..., Judgment] = classify
 
     @wraps(function)
-    def read_reply(reply: str, /, *context: Any) -> Judgment:  # noqa: ANN401 - the judges' own
+    def read_with_confidence(reply: str, /, *context: Any) -> Judgment:  # noqa: ANN401 - the judges' own
         lines = list(_CONFIDENCE.finditer(reply))
         if not lines:
             return function(reply, *context)
@@ -98,7 +98,7 @@ def with_confidence(classify: Classifier) -> Callable[..., Judgment]:
         unsure = judgment.status is Status.ERROR or judgment.confidence is not None or number > 1
         return judgment if unsure else replace(judgment, confidence=number)
 
-    return read_reply
+    return read_with_confidence
 
 
 def requires(function: Callable[..., object], count: int) -> bool:
@@ -257,7 +257,7 @@ def assessment(reply: str, /, threshold: float = 0.5) -> Judgment:
     if not 0.0 <= finite(threshold, "a threshold") <= 1.0:
         raise ValueError(f"a threshold is in 0..1, not {threshold}")
     try:
-        return _judge_reply(_clean_optional_fields(_parse_reply_json(reply), _REPLY, ""), threshold)
+        return _judge_reply(_check_and_drop_nulls(_parse_reply_json(reply), _REPLY, ""), threshold)
     except _InvalidReplyError as problem:
         return invalid(truncate(f"the reply is not a valid assessment: {problem}"))
 
@@ -309,7 +309,7 @@ def _read_findings(findings: Sequence[object]) -> tuple[Check, ...]:
 
 def _read_finding(finding: object, where: str) -> Check:
     value = {"message": finding} if isinstance(finding, str) else finding
-    entries = _clean_optional_fields(value, _FINDING, f"{where}.")
+    entries = _check_and_drop_nulls(value, _FINDING, f"{where}.")
     if not entries.get("message", "").strip():
         raise _InvalidReplyError(f"{where}.message is missing or empty")
     place = {key: entries.pop(key) for key in ("path", "line", "end_line") if key in entries}
@@ -325,7 +325,7 @@ def _read_finding(finding: object, where: str) -> Check:
         raise _InvalidReplyError(f"{where}: {problem}") from None
 
 
-def _clean_optional_fields(
+def _check_and_drop_nulls(
     value: object, types: Mapping[str, tuple[type, ...]], prefix: str
 ) -> dict[str, Any]:
     if not isinstance(value, dict):

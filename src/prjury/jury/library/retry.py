@@ -18,7 +18,7 @@ from prjury.deadline import Deadline
 from prjury.jury.compose import asking_confidence, kind_of
 from prjury.jury.confidence import Confidence, confidence_of, title_of
 from prjury.jury.count import aggregate_ballots, cap_by_deterministic, has_vote
-from prjury.jury.guard import Listener, ask_seats, catch_crash, compute_deadline, itself
+from prjury.jury.guard import Listener, ask_seats, catch_crash, itself, limit_by_vote
 from prjury.jury.judge import ContextT, Judge, JudgeLike, JudgeType, ask, judge_of, type_of
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.jury import Bench, Member, Seat, check_strategy, make_seats
@@ -191,10 +191,10 @@ class JuryWithRetry(Bench[ContextT]):
         The metadata has ``iterations``, ``met_threshold`` and, in ``retry``, why it stopped and the
         confidences of every round. A fifth of the time is the chair's, if there is one.
         """
-        until = compute_deadline(timeout)
+        until = limit_by_vote(timeout)
         rounds, stopped = self._ask_until_stopped(context, self._for_judges(until), listener)
         last = rounds[-1]
-        message = self._judge_round(last, until, listener).with_metadata(
+        message = self._ask_chair_or_aggregate(last, until, listener).with_metadata(
             iterations=last.iteration,
             met_threshold=last.met_threshold,
             retry=self._describe_rounds(rounds, stopped),
@@ -240,7 +240,7 @@ class JuryWithRetry(Bench[ContextT]):
             return "max_iterations"
         return "timeout" if until is not None and until.remaining <= took else None
 
-    def _judge_round(
+    def _ask_chair_or_aggregate(
         self, last: RoundContext[ContextT], until: Deadline | None, listener: Listener | None
     ) -> Judgment:
         if self.chair is None or not has_vote(last.ballots):

@@ -90,12 +90,12 @@ def template_of(template: str | Callable[[PromptT], str]) -> Callable[[PromptT],
     return cast("Callable[[PromptT], str]", Template(template))
 
 
-def _require(metadata: Mapping[str, Any], path: str) -> object:
+def _require(metadata: Mapping[str, Any], dotted_path: str) -> object:
     value: object = metadata
-    for key in path.split("."):
+    for key in dotted_path.split("."):
         if not isinstance(value, Mapping) or key not in value:
             raise CannotJudgeError(
-                f"The context's metadata has no {path!r}",
+                f"The context's metadata has no {dotted_path!r}",
                 why="The template asks for it",
                 reason="prompt_incomplete",
             )

@@ -15,7 +15,7 @@ from fakes.unruly import BROKEN, FINE, LONG, Chatty, hanging, raising
 from prjury.jury.cascade import CascadedJury, Tier
 from prjury.jury.confidence import Confidence
 from prjury.jury.context import JudgmentContext
-from prjury.jury.guard import compute_deadline
+from prjury.jury.guard import limit_by_vote
 from prjury.jury.judge import FunctionJudge, JudgeType, Opinion
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.jury import Seat
@@ -456,7 +456,7 @@ def test_a_fifth_of_the_time_is_kept_for_the_chair(chair: Chair | None, expected
     seconds: list[float] = []
 
     def looks(context: object) -> Judgment:
-        until = compute_deadline(None)
+        until = limit_by_vote(None)
         assert until
         seconds.append(until.remaining)
         return sure(1.0)
