@@ -30,7 +30,7 @@ def read_workflow_pins(content: bytes) -> Manifest:
     """Read the actions and workflows that are used, each with the line that does."""
     pins = []
     above = ""
-    for number, line in _list_code_lines(text_of(content)):
+    for number, line in _number_lines_outside_blocks(text_of(content)):
         match = _match_use(above + line.lstrip()) if above else None
         above = f"{line.partition(' #')[0]} " if _USES_BELOW.match(line) else ""
         if match := match or _match_use(line):
@@ -41,7 +41,7 @@ def read_workflow_pins(content: bytes) -> Manifest:
 def read_pre_commit_pins(content: bytes) -> Manifest:
     pins = []
     repo = ""
-    for number, line in _list_code_lines(text_of(content)):
+    for number, line in _number_lines_outside_blocks(text_of(content)):
         if match := _REPO.match(line):
             repo = match[1]
         elif repo and (match := _REV.match(line)):
@@ -62,7 +62,7 @@ def _match_use(line: str) -> re.Match[str] | None:
     return _USES.search(plain)
 
 
-def _list_code_lines(text: str) -> Iterator[tuple[int, str]]:
+def _number_lines_outside_blocks(text: str) -> Iterator[tuple[int, str]]:
     block: int | None = None
     for number, line in enumerate(text.split("\n"), start=1):
         indentation = len(line) - len(line.lstrip())

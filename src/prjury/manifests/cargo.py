@@ -60,7 +60,7 @@ def read_cargo_toml(content: bytes) -> CargoToml:
         name=name or "",
         version=version,
         own_version=word(package.get("version")),
-        coordinates=(*own, *_list_rust_versions(package, seen), *_dependencies(document, seen)),
+        coordinates=(*own, *_list_rust_and_edition(package, seen), *_dependencies(document, seen)),
         properties={key: value for key, value in properties.items() if isinstance(value, str)},
         members=members or (),
         excluded=excluded or (),
@@ -76,7 +76,7 @@ def _read_key(package: Mapping[str, Any], key: str) -> str | None:
     return word(value)
 
 
-def _list_rust_versions(package: Mapping[str, Any], seen: Mentions) -> Iterator[Coordinate]:
+def _list_rust_and_edition(package: Mapping[str, Any], seen: Mentions) -> Iterator[Coordinate]:
     edition = _read_key(package, "edition") or _FIRST_EDITION
     lines = lines_in(seen, "edition")
     if rust := _read_key(package, "rust-version"):

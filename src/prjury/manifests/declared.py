@@ -71,7 +71,7 @@ _MOST_LINES = 100
 _PLUGIN_ARTIFACT = ".gradle.plugin"
 
 
-def find_reader(path: str) -> Reader | None:
+def find_reader_unless_lock(path: str) -> Reader | None:
     """The reader of the versions in a file of this name; lock files have none."""
     if reader := _BY_NAME.get(PurePosixPath(path).name.lower()):
         return reader
@@ -86,19 +86,19 @@ def find_reader(path: str) -> Reader | None:
 
 def is_manifest(path: str) -> bool:
     """Return true if versions of what a project is made of may stand in a file of this name."""
-    return find_reader(path) is not None
+    return find_reader_unless_lock(path) is not None
 
 
 def list_declared(path: str, content: bytes) -> tuple[DeclaredDependency, ...] | None:
     """List what a file declares, tools last; None for a file whose name declares nothing."""
-    reader = find_reader(path)
+    reader = find_reader_unless_lock(path)
     if reader is None:
         return None
     manifest = reader(check_size(content))
     lines = _Lines(content)
     dependencies = [
-        *_list_dependencies(path, manifest, lines),
-        *_list_property_versions(manifest, lines),
+        *_list_versioned_dependencies(path, manifest, lines),
+        *_list_own_and_properties(manifest, lines),
     ]
     distinct = dict.fromkeys(dependencies)
     return tuple(sorted(distinct, key=lambda each: (each.purpose is Purpose.TOOL, each.line)))
@@ -129,7 +129,7 @@ class _Lines:
         return places
 
 
-def _list_dependencies(
+def _list_versioned_dependencies(
     path: str, manifest: Manifest, lines: _Lines
 ) -> Iterator[DeclaredDependency]:
     for one in (*manifest.coordinates, *manifest.further):
@@ -155,7 +155,7 @@ def _is_tool(path: str, one: Coordinate) -> bool:
     return bool(tool or tool_list or tool_version or tool_name or _TOOL_SCOPE.search(one.scope))
 
 
-def _list_property_versions(manifest: Manifest, lines: _Lines) -> Iterator[DeclaredDependency]:
+def _list_own_and_properties(manifest: Manifest, lines: _Lines) -> Iterator[DeclaredDependency]:
     if (own := manifest.own_version) and "$" not in own:
         line = lines.first("version", own)
         yield DeclaredDependency(OWN_NAME, own, own, line, Purpose.OWN)
@@ -166,12 +166,12 @@ def _list_property_versions(manifest: Manifest, lines: _Lines) -> Iterator[Decla
         catalog = name.startswith("catalog:")
         is_version = catalog or name in referred or _VERSION_NAME.search(name)
         if is_version and not _REPEATED.fullmatch(name) and name != "version":
-            yield from _declare_property(name.rpartition(":")[2] if catalog else name, value, lines)
+            yield from _yield_if_version(name.rpartition(":")[2] if catalog else name, value, lines)
     for name, value in manifest.named_versions.items():
-        yield from _declare_property(name, value, lines)
+        yield from _yield_if_version(name, value, lines)
 
 
-def _declare_property(name: str, value: str, lines: _Lines) -> Iterator[DeclaredDependency]:
+def _yield_if_version(name: str, value: str, lines: _Lines) -> Iterator[DeclaredDependency]:
     if not value or "$" in value or not any(map(str.isdigit, value)):
         return
     line = lines.first(name, value)

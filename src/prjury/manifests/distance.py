@@ -40,11 +40,11 @@ class _Bound(Struct, frozen=True):
     rest: str
 
 
-def measure_distance(one: str, other: str) -> Distance | None:
+def measure_distance(old: str, new: str) -> Distance | None:
     """Compare versions or ranges, by their lower ends if they have any; None if unknown."""
-    if one.strip() == other.strip():
+    if old.strip() == new.strip():
         return Distance(VersionStep.SAME)
-    sides = [_bounds(text) for text in (one, other)]
+    sides = [_bounds(text) for text in (old, new)]
     compared = 0
     for operators in (_OPERATORS | {">"}, {"<", "<="}):
         ends = [[bound for bound in side if bound.operator in operators] for side in sides]
@@ -57,15 +57,15 @@ def measure_distance(one: str, other: str) -> Distance | None:
     return Distance(VersionStep.SAME) if compared == len(sides[0]) == len(sides[1]) > 0 else None
 
 
-def _compare_bounds(one: _Bound, other: _Bound) -> Distance | None:
-    if {one.kind, other.kind} - {"", "pre"} and one.kind != other.kind:
+def _compare_bounds(old: _Bound, new: _Bound) -> Distance | None:
+    if {old.kind, new.kind} - {"", "pre"} and old.kind != new.kind:
         return None
-    if trim(one.numbers) == trim(other.numbers):
-        if one.kind == other.kind:
-            return Distance(VersionStep.SAME) if one.rest == other.rest else None
-        return Distance(VersionStep.PATCH, up=one.kind == "pre", count=1)
-    length = max(len(one.numbers), len(other.numbers))
-    before, after = (list(b.numbers) + [0] * (length - len(b.numbers)) for b in (one, other))
+    if trim(old.numbers) == trim(new.numbers):
+        if old.kind == new.kind:
+            return Distance(VersionStep.SAME) if old.rest == new.rest else None
+        return Distance(VersionStep.PATCH, up=old.kind == "pre", count=1)
+    length = max(len(old.numbers), len(new.numbers))
+    before, after = (list(b.numbers) + [0] * (length - len(b.numbers)) for b in (old, new))
     at = next(at for at in range(length) if before[at] != after[at])
     step = (VersionStep.MAJOR, VersionStep.MINOR)[at] if at < 2 else VersionStep.PATCH  # noqa: PLR2004 - 1.2.x
     return Distance(step, after[at] > before[at], abs(after[at] - before[at]))

@@ -22,7 +22,7 @@ from prjury.manifests.gradle import (
     read_shared_script,
     read_wrapper,
 )
-from prjury.manifests.images import read_image
+from prjury.manifests.images import read_dockerfile_runtimes
 from prjury.manifests.manifest import FAMILIES, Coordinate, Manifest, ManifestError, Role
 from prjury.manifests.maven import read_pom
 from prjury.manifests.node import read_package_json, read_pnpm_workspace
@@ -153,7 +153,7 @@ _NAMED_SCRIPT = ManifestFormat("jvm", read_script_bytes, 3, anchor=True)
 _SHARED_SCRIPT = ManifestFormat("jvm", read_shared_script, 7)
 
 #: What an image brings counts where no build file says which version is used.
-_IMAGE = ManifestFormat("", read_image, 8, locked=True)
+_IMAGE = ManifestFormat("", read_dockerfile_runtimes, 8, locked=True)
 _TOOLS = ManifestFormat("", read_tool_list, 7, locked=True)
 _MISE = ManifestFormat("", read_mise, 7, locked=True)
 

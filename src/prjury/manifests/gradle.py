@@ -126,13 +126,13 @@ def read_script(text: str, catalog: Catalog) -> Manifest:
         match[1]: match[2] for match in _PROPERTY.finditer(code) if match[2][0] not in "\"'"
     }
     properties |= {match[1] or match[2]: match[3] for match in _VARIABLE.finditer(code)}
-    texts = list(_list_map_texts(code))
+    texts = list(_list_names_texts_offsets(code))
     properties |= {name: value for name, value, _ in texts if ":" not in value}
-    offered = {at for _, _, at in texts}
+    managed_offsets = {at for _, _, at in texts}
     shared = _find_shared_lines(source, code)
     declared = tuple(
         replace(each, scope=f"{FOR_ALL}{each.scope}") if shared.intersection(each.lines) else each
-        for each in _list_dependencies(source, code, catalog, offered)
+        for each in _list_plugins_and_dependencies(source, code, catalog, managed_offsets)
     )
     runtimes = tuple(_list_runtimes(source, code, declared))
     own = _OWN_VERSION.search(code)
@@ -219,7 +219,7 @@ def _find_shared_lines(source: Source, code: str) -> set[int]:
     return lines
 
 
-def _list_map_texts(code: str) -> Iterator[tuple[str, str, int]]:
+def _list_names_texts_offsets(code: str) -> Iterator[tuple[str, str, int]]:
     """Yield texts of maps and objects by dotted names, ``libs.junit``, and where each begins."""
     names: list[str] = []
     for part in re.finditer(_MAP, code):
@@ -233,15 +233,15 @@ def _list_map_texts(code: str) -> Iterator[tuple[str, str, int]]:
             yield path, part[5], part.start(5)
 
 
-def _list_dependencies(
-    source: Source, code: str, catalog: Catalog, offered: Collection[int]
+def _list_plugins_and_dependencies(
+    source: Source, code: str, catalog: Catalog, managed_offsets: Collection[int]
 ) -> Iterator[Coordinate]:
     for match in _PLUGIN.finditer(code):
         name = match[2] if match[1] == "id" else f"{_KOTLIN}.{match[2]}"
         version = match[3] or _variable(match[4])
         yield Coordinate(name, f"{name}.gradle.plugin", version, Role.PLUGIN)
     for match in _NOTATION.finditer(code):
-        role = Role.MANAGED if match.start(2) in offered else Role.DEPENDENCY
+        role = Role.MANAGED if match.start(2) in managed_offsets else Role.DEPENDENCY
         role = Role.BOM if match[1] else role
         yield _make_dependency(source, code, match.start(2), (match[2], match[3], match[4]), role)
     for match in (*_ARGUMENTS.finditer(code), *_NAMED.finditer(code)):
@@ -289,7 +289,7 @@ def read_catalog_bytes(content: bytes) -> Manifest:
 
 def read_buildsrc_constants(content: bytes) -> Manifest:
     """Read the texts that an object of ``buildSrc`` names, such as ``Versions.KOTLIN``."""
-    texts = [(name, value) for name, value, _ in _list_map_texts(_mask(text_of(content)))]
+    texts = [(name, value) for name, value, _ in _list_names_texts_offsets(_mask(text_of(content)))]
     # Inside of an object others in it go by shorter names.
     inner = {".".join(name.split(".")[-2:]): value for name, value in texts}
     return Manifest(properties={**inner, **dict(texts)})
@@ -300,7 +300,7 @@ def read_offered(text: str) -> Catalog:
     code = _mask(text)
     catalog = Catalog(_read_described_catalogs(code.partition("versionCatalogs")[2]))
     entries: dict[str, list[Coordinate]] = defaultdict(list)
-    for name, value, _ in _list_map_texts(code):
+    for name, value, _ in _list_names_texts_offsets(code):
         if library := _LIBRARY.fullmatch(value):
             entries[name].append(Coordinate(library[1], library[2], library[3], Role.MANAGED))
     return catalog.join(Catalog({name: tuple(each) for name, each in entries.items()}))

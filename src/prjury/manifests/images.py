@@ -22,7 +22,7 @@ _IMAGE = re2.compile(
 _JAVA = ("eclipse-temurin", "amazoncorretto", "openjdk")
 
 
-def read_image(content: bytes) -> Manifest:
+def read_dockerfile_runtimes(content: bytes) -> Manifest:
     """Read the runtimes that a ``Dockerfile`` names, each with the line of its stage."""
     text, values, stages = text_of(content), dict[str, str](), list[Coordinate]()
 

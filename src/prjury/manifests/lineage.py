@@ -71,7 +71,7 @@ class Chain(Struct, frozen=True):
                 if not locked or coordinate.artifact in requests:
                     declared = _resolve_coordinate(coordinate, properties, link)
                     yield declared
-                    yield from _list_managed(declared)
+                    yield from _list_versions_of_bom(declared)
 
     def list_own(self) -> Iterator[DeclaredVersion]:
         """List what the module asks for, and what scripts above it ask for in the name of all."""
@@ -80,7 +80,7 @@ class Chain(Struct, frozen=True):
         return (each for each in requests if each.path in own or each.scope.startswith(FOR_ALL))
 
 
-def _list_managed(declared: DeclaredVersion) -> Iterator[DeclaredVersion]:
+def _list_versions_of_bom(declared: DeclaredVersion) -> Iterator[DeclaredVersion]:
     if declared.role not in {Role.PARENT, Role.BOM}:
         return
     for name, version in find_bom_versions(str(declared), declared.version).items():
@@ -161,12 +161,14 @@ def make_maven_chain(path: str, shelf: Shelf) -> Chain:
             broken = True
             break
         links.append(Link(following, manifest, len(links), own=True))  # a child has them all
-        following, note = _find_parent_path(following, manifest, shelf)
+        following, note = _find_parent_path_or_note(following, manifest, shelf)
         notes += [note] if note else []
     return Chain(tuple(links), tuple(paths), tuple(notes), broken)
 
 
-def _find_parent_path(path: str, manifest: Manifest, shelf: Shelf) -> tuple[str | None, str | None]:
+def _find_parent_path_or_note(
+    path: str, manifest: Manifest, shelf: Shelf
+) -> tuple[str | None, str | None]:
     parent = manifest.parent
     if parent is None:
         return None, None
@@ -181,8 +183,7 @@ def _find_parent_path(path: str, manifest: Manifest, shelf: Shelf) -> tuple[str 
     # Everything that the parents of Spring Boot imply is what their coordinates say.
     if parent.group == "org.springframework.boot" or find_bom_versions(str(parent), parent.version):
         return None, None
-    where = f"{printable(path)}: its parent {printable(str(parent))} is not in the tree"
-    return None, where
+    return None, f"{printable(path)}: its parent {printable(str(parent))} is not in the tree"
 
 
 def make_directory_chain(places: Iterable[Iterable[str]], shelf: Shelf) -> Chain:

@@ -105,11 +105,9 @@ def _plugins(place: Node) -> Iterator[Node]:
 
 def _read_coordinate(node: Node, role: Role) -> Coordinate:
     parts = [node.first("artifactId"), node.first("groupId")]
-    group = node.value("groupId")
-    if group is None and role is Role.PLUGIN:
-        group = _PLUGINS_GROUP
+    default_group = _PLUGINS_GROUP if role is Role.PLUGIN else ""
     return Coordinate(
-        group=group or "",
+        group=node.value("groupId") or default_group,
         artifact=node.value("artifactId") or "",
         version=node.value("version"),
         role=role,

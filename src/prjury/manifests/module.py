@@ -239,9 +239,9 @@ class Sides(Struct, frozen=True):
         sure = [r for r in wishes if self.base.truth(r) is Truth.YES]
         unsure = {Truth.SOME, Truth.UNKNOWN}
         deciding = sure or [r for r in wishes if self.base.truth(r) in unsure]
-        return self.is_one_module and bool(deciding) and all(map(self._contradicts_base, deciding))
+        return self.is_one_module and bool(deciding) and all(map(self._is_denied_by_head, deciding))
 
-    def _contradicts_base(self, requirement: Requirement) -> bool:
+    def _is_denied_by_head(self, requirement: Requirement) -> bool:
         """Return true if what decided at the base, or another entry of its file, says otherwise."""
         if self.head.truth(requirement) is not Truth.NO:
             return False

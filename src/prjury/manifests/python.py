@@ -78,7 +78,7 @@ def read_pyproject(content: bytes) -> PyProject:
         is_project="project" in document,
         is_described=bool(poetry) or not _DESCRIBING.isdisjoint(document),
         is_workspace=isinstance(uv.get("workspace"), dict),
-        installed=_list_installed_packages(document),
+        installed=_list_names_uv_installs(document),
         groups=_collect_names(table(document, "dependency-groups")),
         extras=_collect_names(table(project, "optional-dependencies")),
     )
@@ -91,7 +91,7 @@ def _collect_names(lists: Mapping[str, object]) -> Mapping[str, frozenset[str]]:
     }
 
 
-def _list_installed_packages(document: Mapping[str, Any]) -> frozenset[str]:
+def _list_names_uv_installs(document: Mapping[str, Any]) -> frozenset[str]:
     uv = table(document, "tool", "uv")
     groups = table(document, "dependency-groups")
     default = uv.get("default-groups", ["dev"])

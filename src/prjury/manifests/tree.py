@@ -121,7 +121,7 @@ class BuildTree:
         for place in places:
             for path in place:  # which grows
                 scopes = gradle.COMPILED if path in own else gradle.EXPORTED
-                for each, view in self._map_inherited(path, scopes).items():
+                for each, view in self._map_inclusions(path, scopes).items():
                     manifest = self._manifests.get(each)
                     if each not in seen and manifest is not None:
                         seen.add(each)
@@ -142,7 +142,7 @@ class BuildTree:
             for path in generation:
                 self._read_once(path)
             inherited = {
-                each for path in generation for each in self._map_inherited(path, gradle.COMPILED)
+                each for path in generation for each in self._map_inclusions(path, gradle.COMPILED)
             }
             generation = inherited & self.blobs.keys()
 
@@ -163,7 +163,7 @@ class BuildTree:
     def _list_around(self, build_file: str) -> list[str]:
         return [path for files in self.places.list_around(build_file) for path in files]
 
-    def _map_inherited(self, path: str, scopes: re.Pattern[str]) -> dict[str, View | None]:
+    def _map_inclusions(self, path: str, scopes: re.Pattern[str]) -> dict[str, View | None]:
         """List what a build file includes, and how others see that, if not as it is."""
         manifest = self._manifests.get(path)
         if not isinstance(manifest, Manifest):

@@ -8,7 +8,7 @@ import pytest
 
 from fakes.repository import BASE, FakeRepository, Files, pull_between
 from prjury.manifests.gradle import Catalog, read_script
-from prjury.manifests.images import read_image
+from prjury.manifests.images import read_dockerfile_runtimes
 from prjury.manifests.manifest import Manifest
 from prjury.manifests.maven import read_pom
 from prjury.manifests.module import ManifestModule, Requirement, Sides, Truth
@@ -436,7 +436,7 @@ def test_the_plugins_of_a_pom() -> None:
     ],
 )
 def test_an_image(image: str, expected: list[tuple[str, str]]) -> None:
-    assert runtimes(read_image(f"{image}\n".encode())) == expected
+    assert runtimes(read_dockerfile_runtimes(f"{image}\n".encode())) == expected
 
 
 def test_an_image_decides_where_no_build_file_does() -> None:
