@@ -59,8 +59,8 @@ def run_both(
     base, deadline = next(iter(commits)), Deadline.after(seconds)
     kept = KeptBase.of(ports, base)
     sides = BothSides(Builder(ports), "merged", base, chosen, kept)
-    plan, result = sides.run_head_beside_base(
-        sides.recall_or_run_base(kept.recall(plan), deadline), deadline
+    plan, result = sides.run_head_and_needed_base(
+        sides.recall_or_run_base(kept.recall_base(plan), deadline), deadline
     )
     comparison = compare(plan, result, frozenset(merged), chosen)
     return comparison, [command.text for command in shell.commands]

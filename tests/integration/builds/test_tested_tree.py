@@ -131,7 +131,7 @@ def origins(tmp_path: Path, origin: Path) -> ImportedCode:
     found = ImportedCode(
         tmp_path / "probe", tmp_path / "tree", "", frozenset({"src/shop/__init__.py"})
     )
-    found.put_probe_on_path("pytest", {})
+    found.write_probe_and_make_path("pytest", {})
     (tmp_path / "probe" / "seen-1.json").write_text(f'{{"shop": ["{origin}"]}}')
     return found
 
@@ -207,5 +207,5 @@ def test_the_topmost_packages_or_modules_are_the_project_s(path: str) -> None:
 def test_a_copy_of_a_library_says_nothing_of_the_tree(tmp_path: Path, path: str) -> None:
     known = frozenset({path, "app/__init__.py", "queue.py", "setup.py"})
     code = ImportedCode(tmp_path / "seen", tmp_path, "", known)
-    assert "shop" not in code.put_probe_on_path("pytest", {}).get("PYTHONPATH", "")
+    assert "shop" not in code.write_probe_and_make_path("pytest", {}).get("PYTHONPATH", "")
     assert (tmp_path / "seen" / "names.json").read_text() == '["app"]'

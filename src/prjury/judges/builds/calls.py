@@ -301,7 +301,7 @@ def _find_test_family_and_runner(
         family, tests = _RUNNERS[program], not (lists or _selects_no_tests(program, arguments))
     elif program in _CALLED:
         family, *names = _CALLED[program]
-        arguments = _drop_choices(program, arguments)
+        arguments = _drop_package_choices(program, arguments)
         tests = _asks_for_test(names, arguments)
         starts, *plain = [word for word in arguments if word[:1] not in {"-", "+"}] or [""]
         if program == "go" and starts == "run":
@@ -317,7 +317,7 @@ def _find_test_family_and_runner(
     return (family, program) if tests else ("", "")
 
 
-def _drop_choices(program: str, words: Sequence[str]) -> list[str]:
+def _drop_package_choices(program: str, words: Sequence[str]) -> list[str]:
     """The words without those that say in which packages, or for which versions, a task runs."""
     if program == "sbt":
         return [word.lstrip("+") for word in words]
@@ -381,7 +381,7 @@ _BUILDERS |= dict.fromkeys(WORDS["makes"], "make")
 
 def _detect_test_script(program: str, words: Sequence[str], path: str) -> tuple[Family, Runner]:
     if program in WORDS["interpreters"]:
-        return _classify_interpreted(program, words)
+        return _detect_interpreted_test(program, words)
     if "/" not in path:
         return "", ""
     if words and is_test_name(words[0]) and path.startswith("./"):
@@ -389,7 +389,7 @@ def _detect_test_script(program: str, words: Sequence[str], path: str) -> tuple[
     return _detect_test_path(path)
 
 
-def _classify_interpreted(program: str, arguments: Sequence[str]) -> tuple[Family, Runner]:
+def _detect_interpreted_test(program: str, arguments: Sequence[str]) -> tuple[Family, Runner]:
     if program in {"node", "tsx"} and "--test" in arguments:
         return "node", "node"
     options = [*takewhile(lambda word: word.startswith("-"), arguments)]

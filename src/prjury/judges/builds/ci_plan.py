@@ -23,7 +23,7 @@ from prjury.judges.builds.calls import (
     stops_early,
 )
 from prjury.judges.builds.ci import WRAPPING, CiJob, Place, measure_feature_breadth
-from prjury.judges.builds.ci_steps import CiStep, read_called_script, resolve_call_purpose
+from prjury.judges.builds.ci_steps import CiStep, read_called_script, resolve_call
 from prjury.judges.builds.plan import CUSTOM, BuildPlan, BuildStep, LeftOutStep, escape_braces
 from prjury.judges.builds.source_tree import SourceTree
 from prjury.judges.builds.step_environment import FILES
@@ -131,7 +131,7 @@ class Options(Struct, frozen=True):
 RECIPE_FIRST = msgspec.convert(TABLE["options"], dict[str, Options])
 
 
-def add_ci_options_and_steps(plan: BuildPlan, job: CiJob, following: BuildPlan | None) -> BuildPlan:
+def add_ci_settings_and_steps(plan: BuildPlan, job: CiJob, ci_rest: BuildPlan | None) -> BuildPlan:
     """The recipe's plan with the job's variables, its words for the same tool, and other lines."""
     family, table, variables = plan.system, RECIPE_FIRST[plan.system], dict[str, str]()
     for name, text in job.env.items():
@@ -164,18 +164,18 @@ def add_ci_options_and_steps(plan: BuildPlan, job: CiJob, following: BuildPlan |
         if others:
             scripts = _join_scripts([*dict.fromkeys(map(shlex.join, others))])
             notes.append(f"its CI also runs, not run here: {scripts}")
-    following = following or BuildPlan("", ())
+    ci_rest = ci_rest or BuildPlan("", ())
     # the recipe runs without the flags of compilers and the directories that the job sets
-    own = {name: text for name, text in following.env.items() if name in job.env}
-    env = {name: text for name, text in following.env.items() if name not in own}
-    more = (replace(step, env={**own, **step.env}) for step in following.steps)
+    own = {name: text for name, text in ci_rest.env.items() if name in job.env}
+    env = {name: text for name, text in ci_rest.env.items() if name not in own}
+    more = (replace(step, env={**own, **step.env}) for step in ci_rest.steps)
     return replace(
         plan,
         steps=(*steps, *more),
         env={**env, **variables, **plan.env},
         left_out=job.left_out,
         reasons=(*reasons, job.name),
-        notes=tuple(dict.fromkeys([*notes, *following.notes])),
+        notes=tuple(dict.fromkeys([*notes, *ci_rest.notes])),
     )
 
 
@@ -227,7 +227,7 @@ def _add_options_replace_goal(
     return replace(step, command=(*words, *options))
 
 
-def remove_recipe_steps(job: CiJob, recipes: Collection[Place], unmet_need: str) -> CiJob:
+def drop_recipe_and_unmet_steps(job: CiJob, recipes: Collection[Place], unmet_need: str) -> CiJob:
     """The job without the steps that recipes stand for; without any if no other tests.
 
     Tests that cannot run here are left out by name, also those that want CMake's own directory.
@@ -362,7 +362,7 @@ def add_report_options_to_script_plan(plan: BuildPlan, root: SourceTree) -> Buil
         return plan
     part, steps = root.below(plan.directory), list[BuildStep]()
     for step in plan.steps:
-        calls = tuple(resolve_call_purpose(call, part, "") for call in read_calls(step.text))
+        calls = tuple(resolve_call(call, part, "") for call in read_calls(step.text))
         same = CiStep("test", step.text, calls=calls)
         adapted = replace(_make_build_step(same, 1, part), parts=step.parts)
         steps.append(adapted if step.name == "test" else step)

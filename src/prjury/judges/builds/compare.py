@@ -147,7 +147,7 @@ def compare(
     base = _add_log_failure_if_none(run.base) if run.base else None
     run = replace(run, base=base)
     fault = find_machine_fault(outcome, changed_paths, paths, run.versions)
-    outcome, silence = _add_newly_broken_steps(outcome, base), None
+    outcome, silence = _fail_optional_steps_passing_on_base(outcome, base), None
     if base and outcome.failed:
         outcome = _mark_pre_existing(outcome, base)
         silence = _find_silence(outcome, base)
@@ -167,7 +167,7 @@ def compare(
     return Comparison(plan, run, outcome, paths, options, fault, silence, min(tests, default=""))
 
 
-def _add_newly_broken_steps(outcome: TreeRun, base: TreeRun | None) -> TreeRun:
+def _fail_optional_steps_passing_on_base(outcome: TreeRun, base: TreeRun | None) -> TreeRun:
     passing = {step.command for step in base.steps if step.good} if base else set()
     broken = [
         make_failure("goal", f"`{step.command}` fails, and passes on the base", name=step.command)

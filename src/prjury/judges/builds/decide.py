@@ -50,7 +50,7 @@ def decide(comparison: Comparison) -> Judgment:
     attempts = outcome.results.flaky  # the runner itself ran them again, and they passed
     if not outcome.failed and all(one in attempts for one in outcome.failures):
         return _decide_green_run(comparison)
-    if cause := find_environment(comparison):
+    if cause := find_lack(comparison):
         return _err_for_environment(comparison, cause)
     if comparison.base is None:
         return _make(comparison, Status.FAIL, wording.say_failed(comparison))
@@ -84,7 +84,7 @@ def _decide_silence(comparison: Comparison, silence: Silence) -> Judgment:
     return _err(comparison, words, BASE_BROKEN, *wording.make_default_remedy(comparison))
 
 
-def find_environment(comparison: Comparison) -> Failure | None:
+def find_lack(comparison: Comparison) -> Failure | None:
     """The machine's lack, if nothing fails newly."""
     failures = comparison.outcome.failures
     if any(one.state == "new" and one.kind != "goal" for one in failures):
@@ -114,24 +114,25 @@ def _decide_green_run(comparison: Comparison) -> Judgment:
 
 def _weaken_pass_if_doubtful(comparison: Comparison, passed: Judgment) -> Judgment:
     if comparison.lost.count:
-        return _weaken(comparison, passed, wording.say_vanished(comparison.lost), TESTS_VANISHED)
-    if comparison.ignored:
+        words, reason = wording.say_vanished(comparison.lost), TESTS_VANISHED
+    elif comparison.ignored:
         words = wording.IGNORED.format(pluralize(comparison.ignored, "test"))
-        return _weaken(comparison, passed, words, FAILURES_IGNORED)
-    if gap := comparison.why_not_compared:
-        return _weaken(comparison, passed, wording.say_not_compared(comparison, gap), NO_COMPARISON)
-    return passed
+        reason = FAILURES_IGNORED
+    elif gap := comparison.why_not_compared:
+        words, reason = wording.say_not_compared(comparison, gap), NO_COMPARISON
+    else:
+        return passed
+    return _lower_by_option(comparison, passed, words, reason)
 
 
-def _weaken(comparison: Comparison, passed: Judgment, words: str, reason: str) -> Judgment:
+def _lower_by_option(comparison: Comparison, passed: Judgment, words: str, reason: str) -> Judgment:
     if comparison.options.vanished == "warn":
         note = {"note": reason} if reason == NO_COMPARISON else {}
         return replace(passed, reasoning=f"{words}; {passed.reasoning}").with_metadata(**note)
     log = comparison.outcome.deciding_step.log or None
     if comparison.options.vanished == "fail":
-        failed = replace(
-            passed, status=Status.FAIL, reasoning=words, score=BooleanScore(value=False)
-        )
+        score = BooleanScore(value=False)
+        failed = replace(passed, status=Status.FAIL, reasoning=words, score=score)
         return failed.with_metadata(log=log, reason=reason)
     late = comparison.run.base_unknown == wording.say_base_stopped("timeout")
     snippet = _MORE_TIME if late else _VANISHED_WARN
@@ -142,9 +143,8 @@ def _err_for_environment(comparison: Comparison, cause: Failure) -> Judgment:
     lines = [cause.message, *cause.details.splitlines()]
     remedy = comparison.fault or find_remedy(lines, comparison.paths, comparison.run.versions)
     line = remedy.line if remedy else cause.message
-    misspelt = _is_misspelt(comparison, line) and not (
-        remedy and (remedy.strict or remedy.download)
-    )
+    is_sure = remedy and (remedy.strict or remedy.download)
+    misspelt = not is_sure and _is_misspelt(comparison, line)
     advice, snippet = wording.make_default_remedy(comparison)
     if remedy and not misspelt:
         advice, snippet = wording.say_remedy(remedy, comparison.plan), remedy.snippet
@@ -194,7 +194,7 @@ def make_checks(comparison: Comparison) -> tuple[Check, ...]:
             texts = [": ".join(filter(None, (o.place or o.name, o.shown))) for o in causes]
             evidence = "\n\n".join(texts) or "\n".join(lines) or evidence
         checks.append(Check("build-executed", step.good, words, evidence=evidence or None))
-    checks += [*_make_test_totals_check(comparison), *_check_test_comparison(comparison)]
+    checks += [*_make_test_totals_check(comparison), *_make_failing_comparison_checks(comparison)]
     return (*checks, *check_causes(comparison))
 
 
@@ -212,7 +212,7 @@ def _make_test_totals_check(comparison: Comparison) -> tuple[Check, ...]:
     return (Check("tests-passed", not failed and outcome.deciding_step.good, message),)
 
 
-def _check_test_comparison(comparison: Comparison) -> Iterator[Check]:
+def _make_failing_comparison_checks(comparison: Comparison) -> Iterator[Check]:
     """Yield what speaks against the tests: those that did not run, by name, or no comparison."""
     severity: Severity = "error" if comparison.options.vanished == "fail" else "warning"
     lost = comparison.lost
@@ -323,7 +323,7 @@ def list_touched(pull: PullRequest) -> tuple[str, ...]:
     return tuple(path for file in pull.files for path in (file.path, file.old_path) if path)
 
 
-def doubt_ci_edits(judgment: Judgment, pull: PullRequest) -> Judgment:
+def abstain_if_ci_edited(judgment: Judgment, pull: PullRequest) -> Judgment:
     """The judgment, or ABSTAIN instead of a PASS by checks that the change itself defines."""
     edited = next(filter(_is_ci_configuration, list_touched(pull)), None)
     if edited is None or judgment.status is not Status.PASS:
@@ -405,7 +405,7 @@ def _sum_failures(every: Sequence[Mapping[str, Mapping[str, int]]]) -> dict[str,
     return {state: dict(total) for state, total in totals.items()}
 
 
-def doubt_replaced_build(
+def abstain_if_build_lost(
     judgment: Judgment, merged: Sequence[BuildPlan], base: Sequence[BuildPlan]
 ) -> Judgment:
     """The judgment, or ABSTAIN where the change replaces a tested build that the base has."""

@@ -320,7 +320,7 @@ class KeptReports(Struct):
         """The reports that the judges of this context share."""
         return context.once.get("kept reports", cls)
 
-    def take(self, run: Run, options: BuildOptions) -> None:
+    def take_chosen_reports(self, run: Run, options: BuildOptions) -> None:
         """Take the reports of a build that the policy asks for."""
         head = self.files, run.reports, options.keep
         base = self.base, run.reports_of_base, options.keep_of_base

@@ -161,7 +161,7 @@ class EvidenceBuild(Struct, frozen=True):
                 return self._judge(plan, self.evidence.builds[0])
         return None
 
-    def judge_builds_and_refuse_others(self, plans: Sequence[BuildPlan]) -> Sequence[Judgment]:
+    def judge_and_refuse_unplanned_builds(self, plans: Sequence[BuildPlan]) -> Sequence[Judgment]:
         """Judge each plan, in order; ``evidence_mismatch`` where it is of other builds."""
         records = {record.key: record for record in self.evidence.builds}
         judgments = []
@@ -177,15 +177,15 @@ class EvidenceBuild(Struct, frozen=True):
     def find_command(self, plan: BuildPlan) -> Comparison:
         """Compare the sides of a command of the policy; a CannotJudgeError if it was not run."""
         records = {record.command: record for record in self.evidence.commands}
-        return self._check_and_compare(plan, records.get(plan.text))
+        return self._take_reports_and_compare(plan, records.get(plan.text))
 
     def _judge(self, plan: BuildPlan, record: BuildRecord | None) -> Judgment:
         try:
-            return decide(self._check_and_compare(plan, record))
+            return decide(self._take_reports_and_compare(plan, record))
         except CannotJudgeError as error:
             return decide_untried(plan, str(error), error.reason)
 
-    def _check_and_compare(self, plan: BuildPlan, record: BuildRecord | None) -> Comparison:
+    def _take_reports_and_compare(self, plan: BuildPlan, record: BuildRecord | None) -> Comparison:
         if record and record.error:
             raise CannotJudgeError(record.error.message, reason=record.error.reason)
         run = record.run if record else None
@@ -196,7 +196,7 @@ class EvidenceBuild(Struct, frozen=True):
             for side in (run.head, run.base if not run.base_commit else None):
                 if side:
                     refuse_other_steps(side, plan)
-            KeptReports.of(self.context).take(run, self.options)
+            KeptReports.of(self.context).take_chosen_reports(run, self.options)
         except ValueError as error:
             raise make_evidence_error(str(error)) from error
         return compare(plan, run, self.paths, self.options, list_touched(self.context.pull))

@@ -17,7 +17,7 @@ from msgspec import Struct
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError, SourceError
 from prjury.judges.builds.compare import compare
-from prjury.judges.builds.decide import combine_judgments, decide, doubt, doubt_ci_edits
+from prjury.judges.builds.decide import abstain_if_ci_edited, combine_judgments, decide, doubt
 from prjury.judges.builds.environment import Snippet, make_reason_facts
 from prjury.judges.builds.evidence import Run
 from prjury.judges.builds.external_builds import make_reported_run, parse_ci_reports, tree_of
@@ -145,7 +145,7 @@ def wait_and_judge_by_checks(
         judgment = checks.explain_failure_with_base(judgment, summary, tested)
     judgments = [judgment] if tested is None else [tested, judgment]
     combined = combine_judgments(judgments[:: -1 if summary.failed else 1], checks.notes)
-    return doubt_ci_edits(combined.with_metadata(**_make_facts(summary)), pull)
+    return abstain_if_ci_edited(combined.with_metadata(**_make_facts(summary)), pull)
 
 
 class _RemoteChecks(Struct, frozen=True):

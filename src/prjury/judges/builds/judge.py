@@ -13,11 +13,11 @@ from prjury.judges.builds import wording
 from prjury.judges.builds.ci import BaseCi, choose_base_ci_jobs
 from prjury.judges.builds.compare import compare
 from prjury.judges.builds.decide import (
+    abstain_if_build_lost,
+    abstain_if_ci_edited,
     combine_judgments,
     decide,
     decide_untried,
-    doubt_ci_edits,
-    doubt_replaced_build,
     list_touched,
     note_untested_base,
 )
@@ -94,7 +94,7 @@ class TreeBuildJudge:
             if judged := evidence.judge_reports():
                 judgment = combine_judgments([judged], notes)
                 judgment = _add_facts(judgment, origin="evidence", settings=settings)
-                return doubt_ci_edits(judgment, pull)
+                return abstain_if_ci_edited(judgment, pull)
         planner = self._planner(base)
         builds = self._detect(planner, merged, frozenset(list_touched(pull)))
         base_plans = self._detect(planner, base, None).plans
@@ -102,7 +102,7 @@ class TreeBuildJudge:
             return self._abstain_without_build(pull, builds, paths, base_plans)
         unbuilt = tuple(find_unbuilt_files(pull.files, builds.plans, builds.skipped, self.own))
         if evidence:
-            judgments = evidence.judge_builds_and_refuse_others(builds.plans)
+            judgments = evidence.judge_and_refuse_unplanned_builds(builds.plans)
         else:
             judgments = self._build_and_judge(context, builds, merged, paths)
             notes = (*note_untested_base(builds.plans, base_plans), *notes)
@@ -110,12 +110,12 @@ class TreeBuildJudge:
         origin = self.options.from_
         judgment = _add_facts(judgment, origin=origin, settings=settings, unbuilt=unbuilt)
         if evidence:
-            judgment = doubt_ci_edits(judgment, pull)
+            judgment = abstain_if_ci_edited(judgment, pull)
         if judgment.status is not Status.PASS:
             return judgment
-        judgment = _name_edited_tests(judgment, pull)
+        judgment = _add_edited_tests_if_no_results(judgment, pull)
         every = self._detect(planner, merged, None).plans
-        return doubt_replaced_build(judgment, every, base_plans)
+        return abstain_if_build_lost(judgment, every, base_plans)
 
     def _build_and_judge(
         self, context: PullRequestContext, builds: DetectedBuilds, tree: str, paths: frozenset[str]
@@ -125,19 +125,19 @@ class TreeBuildJudge:
         builder = Builder(ports, changed, tag=ports.repository.nearest_tag(pull.base.sha))
         memory = KeptBase.of(ports, pull.base.sha)
         sides = BothSides(builder, tree, pull.base.sha, self.options, memory)
-        recalled, bases, judgments = [memory.recall(plan) for plan in builds.plans], [], []
+        recalled, bases, judgments = [memory.recall_base(plan) for plan in builds.plans], [], []
         for base in recalled:
             half = within(context.deadline.within(context.deadline.remaining / 2), limit)
             bases.append(sides.recall_or_run_base(base, half))
         for base in bases:
             try:
                 _refuse_missing_tools(base.plan)
-                plan, run = sides.run_head_beside_base(base, within(context.deadline, limit))
+                plan, run = sides.run_head_and_needed_base(base, within(context.deadline, limit))
             except CannotJudgeError as error:
                 self.outcomes.append((base.plan, error))
                 judgments.append(decide_untried(base.plan, str(error), error.reason))
                 continue
-            KeptReports.of(context).take(run, self.options)
+            KeptReports.of(context).take_chosen_reports(run, self.options)
             self.outcomes.append((plan, run))
             judgments.append(decide(compare(plan, run, paths, self.options, changed)))
         logs = (log for judgment in judgments for log in RunFacts.parse(judgment).logs)
@@ -224,7 +224,7 @@ def _add_facts(judgment: Judgment, **more: object) -> Judgment:
     return judgment.with_metadata(**facts.to_metadata())
 
 
-def _name_edited_tests(judgment: Judgment, pull: PullRequest) -> Judgment:
+def _add_edited_tests_if_no_results(judgment: Judgment, pull: PullRequest) -> Judgment:
     """The judgment with edited test files among its test settings, if no test result is seen."""
     facts = BuildFacts.parse(judgment)
     if facts is None or not facts.test_files:

@@ -15,10 +15,10 @@ from prjury.judges.builds.ci import WRAPPING, BaseCi, CiJob
 from prjury.judges.builds.ci_plan import (
     ADAPTERS,
     RECIPE_FIRST,
-    add_ci_options_and_steps,
+    add_ci_settings_and_steps,
     add_report_options_to_script_plan,
+    drop_recipe_and_unmet_steps,
     plan_ci_job,
-    remove_recipe_steps,
 )
 from prjury.judges.builds.plan import (
     CUSTOM,
@@ -156,14 +156,14 @@ class BuildPlanner(Struct, frozen=True):
         ]
         tested = [plan for plan in noted if plan.tests]
         if recipes:
-            rest = remove_recipe_steps(job, recipes, absent)
+            rest = drop_recipe_and_unmet_steps(job, recipes, absent)
             job = replace(job, left_out=rest.left_out)
             others = plan_ci_job(rest, root, self.machine) if rest.steps else None
             for plan in affected_plans:
                 if (plan.system, plan.directory) in recipes:
                     follow = None if plan.directory else others
                     others = others if plan.directory else None
-                    yield self._equip_plan(root, add_ci_options_and_steps(plan, job, follow), job)
+                    yield self._equip_plan(root, add_ci_settings_and_steps(plan, job, follow), job)
             if not others:
                 return
             job = rest

@@ -17,12 +17,12 @@ from importlib import import_module
 _RUNNERS = ("_pytest.main", "unittest.main")
 
 
-def write_origins_if_tested(place: str, names: list[str]) -> None:
+def write_package_origins_if_tested(place: str, package_names: list[str]) -> None:
     """Writes the origins of those of the packages that are loaded, if tests have run here."""
     if not any(runner in sys.modules for runner in _RUNNERS):
         return
     origins = {}
-    for name in names:
+    for name in package_names:
         module = sys.modules.get(name)
         file = getattr(module, "__file__", None)
         if module is not None:
@@ -31,11 +31,11 @@ def write_origins_if_tested(place: str, names: list[str]) -> None:
         json.dump(origins, stream)
 
 
-def _register_probe_and_load_own(place: str) -> None:
+def _register_probe_and_load_sitecustomize(place: str) -> None:
     """Registers the note, and makes way for the environment's own ``sitecustomize``."""
     sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry) != place]  # noqa: PTH100
     with open(os.path.join(place, "names.json")) as stream:  # noqa: PTH118, PTH123
-        atexit.register(write_origins_if_tested, place, json.load(stream))
+        atexit.register(write_package_origins_if_tested, place, json.load(stream))
     own_module = sys.modules.pop("sitecustomize", None)
     try:
         import_module("sitecustomize")  # the one that ours stands in front of
@@ -46,4 +46,4 @@ def _register_probe_and_load_own(place: str) -> None:
 
 if __name__ == "sitecustomize":
     with suppress(Exception):  # what cannot be noted is not known, and no more
-        _register_probe_and_load_own(os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120
+        _register_probe_and_load_sitecustomize(os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120

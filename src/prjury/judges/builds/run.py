@@ -61,7 +61,7 @@ class BaseRun(Struct, frozen=True):
     unknown: str = ""
     reports: Mapping[str, bytes | None] = {}
 
-    def count_failures(self, run: TreeRun) -> dict[str, tuple[int, int]]:
+    def count_failing_bases(self, run: TreeRun) -> dict[str, tuple[int, int]]:
         """On how many of how many bases each test failed that fails in this run and not on all."""
         counts = {}
         for failure in run.failures:
@@ -89,7 +89,7 @@ class KeptBase(Struct, frozen=True):
             commits = ports.repository.recent(base, _MOST_EARLIER)
         return cls(ports.base_outcomes, ports.redact, ports.shell.environment(), commits)
 
-    def recall(self, plan: BuildPlan) -> BaseRun:
+    def recall_base(self, plan: BuildPlan) -> BaseRun:
         """Recall what is kept of a plan; to be asked for before anything is built."""
         failing = self._read_history(plan)
         trees = {commit.tree for commit in self.commits}
@@ -189,7 +189,7 @@ class BothSides(Struct, frozen=True):
         self.memory.keep_base_and_history(plan, run)
         return replace(base, plan=plan, run=run, reports=place.reports)
 
-    def run_head_beside_base(self, base: BaseRun, deadline: Deadline) -> tuple[BuildPlan, Run]:
+    def run_head_and_needed_base(self, base: BaseRun, deadline: Deadline) -> tuple[BuildPlan, Run]:
         """Run the plan on the merged tree as `run_with_retry` does, beside the base if known."""
         with self.builder.open_tree(self.merged, deadline) as place:
             plan = base.plan
@@ -208,14 +208,14 @@ class BothSides(Struct, frozen=True):
         compares = self.options.compare == "always" and run.head.tested and not run.head.failed
         if compares and base.outcome and not shows:
             run = replace(run, base=base.outcome, base_commit=base.commit)
-        return plan, replace(run, history=base.count_failures(run.head))
+        return plan, replace(run, history=base.count_failing_bases(run.head))
 
     def _add_base_if_needed(
-        self, paths: frozenset[str], run: Run, base: BaseRun, deadline: Deadline
+        self, head_paths: frozenset[str], run: Run, base: BaseRun, deadline: Deadline
     ) -> Run:
         """The run beside the base's, built where needed; a kept outcome excuses no failure."""
         head, options = run.head, self.options
-        fault = find_machine_fault(head, self.builder.changed, paths)
+        fault = find_machine_fault(head, self.builder.changed, head_paths)
         if (head.failed and not head.ended) or (fault and not head.tested):
             return run
         if not head.failed and options.compare != "always":

@@ -64,7 +64,7 @@ def write_tool_wrappers(
     return {**env, "PATH": os.pathsep.join(places)} if scripts else env
 
 
-def add_env_from_files(env: Mapping[str, str]) -> Mapping[str, str]:
+def touch_and_read_env(env: Mapping[str, str]) -> Mapping[str, str]:
     """The variables of the next step, with what earlier steps have written into the files."""
     for name in FILES:
         if path := env.get(name):

@@ -26,7 +26,7 @@ from prjury.judges.builds.plan import BuildPlan, BuildStep
 from prjury.judges.builds.results.report_files import Stamp, find_reports, keep_every_report, stamps
 from prjury.judges.builds.results.tree import TemporaryPaths, TreeFiles
 from prjury.judges.builds.source_tree import parent_of, parents_of, path_in
-from prjury.judges.builds.step_environment import add_env_from_files, words_of, write_tool_wrappers
+from prjury.judges.builds.step_environment import touch_and_read_env, words_of, write_tool_wrappers
 from prjury.judges.builds.wording import join_names
 from prjury.policy.tiers import BuildOptions
 from prjury.ports import Ports, Repository
@@ -54,7 +54,7 @@ class ImportedCode(Struct, frozen=True):
     directory: str
     paths: frozenset[str]
 
-    def put_probe_on_path(self, system: str, env: Mapping[str, str]) -> Mapping[str, str]:
+    def write_probe_and_make_path(self, system: str, env: Mapping[str, str]) -> Mapping[str, str]:
         prefix = f"{self.directory}/" if self.directory else ""
         below = [path.removeprefix(prefix) for path in self.paths if path.startswith(prefix)]
         names = sorted(find_packages_or_modules(below))
@@ -209,10 +209,10 @@ class Workplace(Struct, frozen=True):
     reports: dict[str, bytes | None] = {}
 
     def run_with_retry(
-        self, plan: BuildPlan, deadline: Deadline, keep: Sequence[str] = ()
+        self, plan: BuildPlan, deadline: Deadline, globs: Sequence[str] = ()
     ) -> TreeRun:
         """Run the plan, what fails for the machine twice; CannotJudgeError if it cannot be run."""
-        attempt = _PreparedAttempt(self, plan, deadline, keep)
+        attempt = _PreparedAttempt(self, plan, deadline, globs)
         steps = attempt.run_steps()
         run = attempt.read_outcome(steps)
         if attempt.should_retry(run):
@@ -220,7 +220,7 @@ class Workplace(Struct, frozen=True):
             first = run.steps.index(run.failed_steps[0]) if run.failed_steps else len(steps) - 1
             run = attempt.read_outcome((*steps[:first], *attempt.run_steps(first)))
         self.reports.clear()
-        self.reports.update(pack_chosen_reports(self.places, keep, attempt.earlier, attempt.began))
+        self.reports.update(pack_chosen_reports(self.places, globs, attempt.earlier, attempt.began))
         return run
 
     def run_with_reports(self, plan: BuildPlan, options: BuildOptions, deadline: Deadline) -> Run:
@@ -256,7 +256,7 @@ class _PreparedAttempt:
         env = dict(write_tool_wrappers(words, places.around / "lent", env, versions))
         probe_place = places.around / "probe"
         self.origins = ImportedCode(probe_place, places.tree, plan.directory, place.paths)
-        self.env = {**env, **self.origins.put_probe_on_path(plan.system, env)}
+        self.env = {**env, **self.origins.write_probe_and_make_path(plan.system, env)}
         shell.copy_caches(words, home)
 
     def _fill(self, env: Mapping[str, str]) -> dict[str, str]:
@@ -271,7 +271,7 @@ class _PreparedAttempt:
             reports.mkdir()
         for index, step in enumerate(self.plan.steps[first:], first):
             ports.progress.say(f"$ {step.text}")
-            shared = add_env_from_files(self.env) if "GITHUB_ENV" in self.env else self.env
+            shared = touch_and_read_env(self.env) if "GITHUB_ENV" in self.env else self.env
             env = {**shared, **self._fill(step.env)}
             writable = [self.place.places.tree]
             command = ShellCommand(step.command, self.directory, env, writable=writable)

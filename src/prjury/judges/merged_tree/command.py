@@ -8,7 +8,7 @@ from pathlib import Path
 
 from prjury.errors import CannotJudgeError
 from prjury.judges.builds.compare import Comparison, compare
-from prjury.judges.builds.decide import check_causes, doubt_ci_edits, find_environment, list_touched
+from prjury.judges.builds.decide import abstain_if_ci_edited, check_causes, find_lack, list_touched
 from prjury.judges.builds.evidence import KeptReports, Outcome
 from prjury.judges.builds.external_builds import EvidenceBuild
 from prjury.judges.builds.judge import within
@@ -66,7 +66,7 @@ class MergedTreeCommand:
         except CannotJudgeError as error:
             self.outcomes.append((self.plan, error))
             raise
-        KeptReports.of(context).take(comparison.run, options)
+        KeptReports.of(context).take_chosen_reports(comparison.run, options)
         self.outcomes.append((comparison.plan, comparison.run))
         judgment = self.decide_by_exit(comparison)
         builder.forget_logs(but=frozenset(RunFacts.parse(judgment).logs))
@@ -76,7 +76,7 @@ class MergedTreeCommand:
         options = BuildOptions(keep=self.options.keep)
         evidence = EvidenceBuild.read_and_check(options, self.ports, context)
         judgment = self.decide_by_exit(evidence.find_command(self.plan))
-        return doubt_ci_edits(judgment.with_metadata(**{"from": "evidence"}), context.pull)
+        return abstain_if_ci_edited(judgment.with_metadata(**{"from": "evidence"}), context.pull)
 
     def decide_by_exit(self, comparison: Comparison) -> Judgment:
         """Decide by the end of the command. Pure."""
@@ -86,7 +86,7 @@ class MergedTreeCommand:
         if step.stopped == "timeout" and allowed < options.timeout - _SHORTENED:
             reason, words = "timeout", "was stopped, because the time of the review was over"
         good = not step.stopped and code == options.exit_code
-        cause = find_environment(comparison)
+        cause = find_lack(comparison)
         if not good and not step.stopped and cause and comparison.fault:
             words = "cannot be run here, and the change is not to blame: "
             words += f"{cause.message}. To have it judged: {comparison.fault.words}."

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from prjury.judges.builds.step_environment import add_env_from_files, write_tool_wrappers
+from prjury.judges.builds.step_environment import touch_and_read_env, write_tool_wrappers
 
 
 def run(directory: Path, programs: tuple[str, ...], command: str, **versions: str) -> str:
@@ -68,17 +68,17 @@ def env(tmp_path: Path) -> dict[str, str]:
 
 
 def test_variables_and_places_reach_the_next_step(env: dict[str, str]) -> None:
-    add_env_from_files(env)
+    touch_and_read_env(env)
     Path(env["GITHUB_ENV"]).write_text("A=1=2\nB<<END\nx=1\ny\nEND\nA=3\nno name=4\nlonely\n")
     Path(env["GITHUB_PATH"]).write_text("/first\nrelative\n/second\n")
-    later = add_env_from_files(env)
+    later = touch_and_read_env(env)
     assert (later["A"], later["B"], later["PATH"]) == ("3", "x=1\ny", "/second:/first:/bin")
     assert later.keys() == {*env, "A", "B"}
 
 
 def test_what_is_no_file_says_nothing(env: dict[str, str], tmp_path: Path) -> None:
-    add_env_from_files(env)
+    touch_and_read_env(env)
     Path(env["GITHUB_ENV"]).unlink()
     (tmp_path / "secret").write_text("A=1\n")
     Path(env["GITHUB_ENV"]).symlink_to(tmp_path / "secret")
-    assert add_env_from_files(env) == env
+    assert touch_and_read_env(env) == env

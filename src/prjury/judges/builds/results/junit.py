@@ -94,7 +94,7 @@ class _Report(Struct):
     within: dict[_Test, int] = {}
     failed: set[_Test] = set()
 
-    def note_suite_and_runner(self, element: Element) -> None:
+    def note_suite_claims_and_runner(self, element: Element) -> None:
         if _tag(element) == "testsuite":
             self.suites.append(dict(element.attrib))
         for count in (element.get("failures", ""), element.get("errors", "")):
@@ -190,7 +190,7 @@ class _Case:
         self._failures = failures or [Element("failure")] * (ending in _BAD)
         attempts = [child for child in case if _tag(child).endswith(_FAILED)]
         self.shows_failure = bool(self._failures or attempts)
-        self.kind: Kind = self._classify_failure()
+        self.kind: Kind = self._classify_case()
         self.test = self._find_suite_and_name()
         self.ran = self.kind == "test" and bool(self.test[1].strip()) and not self.skipped
         self.is_unique = report.runner in _UNIQUE and bool(self._name)
@@ -208,7 +208,7 @@ class _Case:
     def _list_children(self, *names: str) -> list[Element]:
         return [child for child in self._case if _tag(child) in names]
 
-    def _classify_failure(self) -> Kind:
+    def _classify_case(self) -> Kind:
         report, name, owner = self._report, self._name, self._owner
         words = {name, owner, *(child.get("message") for child in self._failures)}
         if _UNLOADED & words or (report.runner == "vitest" and name == owner):
@@ -368,7 +368,7 @@ def parse_reports(
             problems.append(REPORT_PROBLEM.format(name, str(error)))
         count += 1
         room -= report.tests
-    _label_reports_of_same_tests(reports)
+    _label_repeats_and_mark_retried(reports)
     failures = [one for report in reports for one in report.label_failures(report.failures)]
     if len(failures) > _MOST_FAILURES:
         problems = [*problems, f"more than {_MOST_FAILURES} tests failed"]
@@ -390,7 +390,7 @@ def parse_reports(
     )
 
 
-def _label_reports_of_same_tests(reports: Sequence[_Report]) -> None:
+def _label_repeats_and_mark_retried(reports: Sequence[_Report]) -> None:
     """Label the reports that hold the same tests, such as the rows of a matrix, by their places."""
     owners, sharing = dict[_Test, int](), set[int]()
     for number, report in enumerate(reports):
@@ -426,7 +426,7 @@ def _list_cases(content: bytes, report: _Report) -> Iterator[_Case | Failure]:
 
     source = BytesIO(_clean_xml(content))
     try:
-        yield from _walk(iterparse(source, ("start", "end"), forbid_dtd=True), report)
+        yield from _read_xml(iterparse(source, ("start", "end"), forbid_dtd=True), report)
     except DefusedXmlException as error:
         raise ReportError("holds a document type, which is refused") from error
     except (ParseError, LookupError, ValueError) as error:
@@ -451,7 +451,7 @@ def _clean_xml(content: bytes) -> bytes:
     return content.translate(None, _FORBIDDEN)
 
 
-def _walk(events: Iterator[tuple[str, Element]], report: _Report) -> Iterator[_Case | Failure]:
+def _read_xml(events: Iterator[tuple[str, Element]], report: _Report) -> Iterator[_Case | Failure]:
     above, case = list[Element](), None
     for event, element in events:
         name = _tag(element)
@@ -462,7 +462,7 @@ def _walk(events: Iterator[tuple[str, Element]], report: _Report) -> Iterator[_C
             if len(above) > _DEEPEST:
                 raise ReportError(f"is nested deeper than {_DEEPEST} levels")
             if name in _SUITES:
-                report.note_suite_and_runner(element)
+                report.note_suite_claims_and_runner(element)
             elif name == "testcase" and case is None:
                 case = element
             continue

@@ -77,21 +77,21 @@ class MatcherSet:
             for number, match in self._firsts.find(line):
                 matcher = self._matchers[number]
                 first = {"severity": matcher.severity, **matcher.pattern[0].read(match)}
-                problems = list(self._match_below(number, first, lines, index))
+                problems = list(self._match_patterns_below(number, first, lines, index))
                 for at, values in problems:
                     if values["severity"].lower().endswith("error"):
                         yield matcher, at, values
                 if problems:
                     break
 
-    def _match_below(
-        self, number: int, values: Values, lines: Sequence[str], index: int
+    def _match_patterns_below(
+        self, matcher_number: int, values: Values, lines: Sequence[str], index: int
     ) -> Iterator[tuple[int, Values]]:
-        below = self._matchers[number].pattern[1:]
+        below = self._matchers[matcher_number].pattern[1:]
         if not below:
             yield index, values
             return
-        expressions = self._below[number].patterns
+        expressions = self._below[matcher_number].patterns
         for pattern, expression in zip(below[:-1], expressions[:-1], strict=True):
             index += 1
             match = expression.search(lines[index]) if index < len(lines) else None
@@ -134,7 +134,7 @@ def read_problems(section: LogSection) -> NumberedFailures:
         code = f" ({values['code']})" if "code" in values else ""
         path, line, name = (values.get(key) for key in ("file", "line", "name"))
         failure = section.failure(matcher.kind, f"{text}{code}", path, line, name)
-        below = take_continuation_lines(lines[index + 1 :]) if matcher.kind == "compile" else ()
+        below = list_continuation_lines(lines[index + 1 :]) if matcher.kind == "compile" else ()
         yield section.numbers[index], with_details(failure, (message, *below))
 
 
@@ -162,7 +162,7 @@ def _read_symbol(below: Sequence[str]) -> str:
     return "".join(f" ({first[key]})" for key in ("symbol", "found", "required") if key in first)
 
 
-def take_continuation_lines(below: Sequence[str]) -> list[str]:
+def list_continuation_lines(below: Sequence[str]) -> list[str]:
     """List the lines below a compiler's message that belong to it: source, symbols, candidates."""
     source = list[str]()
     plain = [line.removeprefix("[ERROR] ") for line in (*below[: _MOST_BELOW + 1], "")]

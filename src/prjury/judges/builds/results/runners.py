@@ -202,7 +202,7 @@ class _RunnerReader:
                 text = self._join_status(index, text)
             kind, fields = self._classify_line(text)
             if kind:
-                self._take_line(kind, fields, index, line)
+                self._record_line(kind, fields, index, line)
             elif self._runner.outline and not self._run.totals:
                 depth = _measure_indent(line)
                 above = {level: name for level, name in self._outline.items() if level < depth}
@@ -226,7 +226,7 @@ class _RunnerReader:
         is_split = dots and text.endswith(")") and " ... " not in text
         return f"{text} ... {status}" if is_split else text
 
-    def _take_line(self, kind: str, fields: dict[str, str], index: int, line: str) -> None:
+    def _record_line(self, kind: str, fields: dict[str, str], index: int, line: str) -> None:
         if kind in {"failures", "unloaded"}:
             self._add_failure(kind, fields, index)
             self._run.telling = True
@@ -238,9 +238,9 @@ class _RunnerReader:
         elif kind == "totals":
             self._add_totals(fields)
         else:
-            self._take_heading(kind, fields, index)
+            self._record_heading(kind, fields, index)
 
-    def _take_heading(self, kind: str, fields: dict[str, str], index: int) -> None:
+    def _record_heading(self, kind: str, fields: dict[str, str], index: int) -> None:
         if kind == "sections":
             self._sections[fields["name"]] = index + 1
             self._run.telling = True

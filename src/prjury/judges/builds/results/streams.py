@@ -186,14 +186,14 @@ def read_go_failures(section: LogSection) -> RunnerOutput:
             start = index + 1
         elif line.startswith("FAIL\t"):
             name, _, broken = line[5:].partition("\t")[0].partition(" [")
-            _add_events(section, range(start, index), name, events)
+            _replay_lines(section, range(start, index), name, events)
             events.record_action(section.numbers[index], "fail", name, broken=bool(broken))
             start = index + 1
-    _add_events(section, range(start, len(section.lines)), "", events)  # a package that never ended
+    _replay_lines(section, range(start, len(section.lines)), "", events)  # a package without end
     return RunnerOutput(events.results.failures, doubts=events.results.doubts)
 
 
-def _add_events(section: LogSection, span: range, package: str, events: GoEvents) -> None:
+def _replay_lines(section: LogSection, span: range, package: str, events: GoEvents) -> None:
     """Take these lines as events, subtests first; with ``-v`` output stands above a heading."""
     output, passed = list[str](), set[str]()
     printed, failing, target = dict[str, list[str]](), dict[str, int](), output

@@ -44,8 +44,8 @@ class TreeFiles(Struct, frozen=True, dict=True):
             if plain in self.paths:
                 return plain
         if "/" in (installed := wanted.partition("/site-packages/")[2]):
-            return self._find_by_suffix(installed, start)
-        return None if wanted.startswith(("/", "~", "…")) else self._find_by_suffix(wanted, start)
+            return self._find_only_path(installed, start)
+        return None if wanted.startswith(("/", "~", "…")) else self._find_only_path(wanted, start)
 
     def find_in_package(self, package: str, file: str) -> str | None:
         """A file of a Go package: some end of the package's name is a directory of the tree."""
@@ -57,9 +57,9 @@ class TreeFiles(Struct, frozen=True, dict=True):
                     return path
         return None
 
-    def _find_by_suffix(self, wanted: str, start: str) -> str | None:
+    def _find_only_path(self, end: str, start: str) -> str | None:
         """The only file whose path ends so, in the directory or else anywhere."""
-        longer = self._list_ending(wanted)
+        longer = self._list_ending(end)
         below = [path for path in longer if path.startswith(f"{start}/")] if start else []
         for matching in (below, longer):
             if len(matching) == 1:
@@ -84,7 +84,7 @@ class TreeFiles(Struct, frozen=True, dict=True):
 
     def package(self, name: str) -> str | None:
         """The directory of a JavaScript package by its name, where there is but one such."""
-        path = self._find_by_suffix(f"{name.rpartition('/')[2]}/package.json", "")
+        path = self._find_only_path(f"{name.rpartition('/')[2]}/package.json", "")
         return posixpath.dirname(path) if path else None
 
     def find_module(self, dotted: str) -> str | None:

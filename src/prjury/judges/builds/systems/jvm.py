@@ -69,7 +69,7 @@ def with_goals(plan: BuildPlan, goals: Sequence[str]) -> BuildPlan:
 
 def _list_maven_plans(root: SourceTree) -> tuple[BuildPlan, ...]:
     poms = {path: root.readable(path, read_pom) or Pom() for path in root.named(POM)}
-    modules = {module for path in [*poms] for module in _read_modules(root, poms, path) - {path}}
+    modules = {module for path in [*poms] for module in _add_modules(root, poms, path) - {path}}
     plans: dict[str, BuildPlan] = {}
     for directory in sorted(map(parent_of, poms.keys() - modules)):
         above = [place for place in plans if is_below(directory, place)]
@@ -84,12 +84,12 @@ def _list_maven_plans(root: SourceTree) -> tuple[BuildPlan, ...]:
             (BuildStep("test", command, all_ran=0),),
             (f"{POM} is there", reason),
             directory=directory,
-            modules=tuple(_limit_to_changed_modules(root, directory, modules)),
+            modules=tuple(_list_changed_or_no_limit(root, directory, modules)),
         )
     return tuple(plans.values())
 
 
-def _read_modules(root: SourceTree, poms: dict[str, Pom], path: str) -> set[str]:
+def _add_modules(root: SourceTree, poms: dict[str, Pom], path: str) -> set[str]:
     modules = set[str]()
     for name in (*poms[path].members, *poms[path].profile_modules):
         place = join_path(parent_of(path), name)
@@ -100,7 +100,7 @@ def _read_modules(root: SourceTree, poms: dict[str, Pom], path: str) -> set[str]
     return modules
 
 
-def _limit_to_changed_modules(root: SourceTree, directory: str, modules: set[str]) -> Sequence[str]:
+def _list_changed_or_no_limit(root: SourceTree, directory: str, modules: set[str]) -> Sequence[str]:
     config = root.text(path_in(directory, ".mvn/maven.config")).split()
     if root.changed is None or not _CHOOSING.isdisjoint(config):
         return ()
