@@ -99,7 +99,7 @@ class KeptBase(Struct, frozen=True):
                 return BaseRun(plan, run, commit.sha, history)
         return BaseRun(plan, history=history)
 
-    def keep(self, plan: BuildPlan, tree: str, run: TreeRun) -> None:
+    def keep_passed(self, plan: BuildPlan, tree: str, run: TreeRun) -> None:
         """Keep an outcome that passed."""
         if run.failed or not run.ended:
             return
@@ -107,7 +107,7 @@ class KeptBase(Struct, frozen=True):
         if cleaned.results.ran == run.results.ran:
             self.memory.keep(self._make_key(plan, tree), msgspec.json.encode(cleaned).decode())
 
-    def keep_base_and_history(self, plan: BuildPlan, run: TreeRun) -> None:
+    def keep_history_and_passed_base(self, plan: BuildPlan, run: TreeRun) -> None:
         """Note which tests failed on the base, and keep its outcome if it passed."""
         for base in self.commits[:1]:
             if run.tested:
@@ -117,7 +117,7 @@ class KeptBase(Struct, frozen=True):
                 failing = redact_and_clean(tests[:_MOST_FAILING], self.redact)
                 newest = dict([*history.items(), (base.tree, failing)][-_MOST_BASES:])
                 self.memory.keep(self._make_key(plan), msgspec.json.encode(newest).decode())
-            self.keep(plan, base.tree, run)
+            self.keep_passed(plan, base.tree, run)
 
     def _read_passed_outcome(self, plan: BuildPlan, tree: str) -> TreeRun | None:
         with suppress(ValueError, RecursionError, msgspec.MsgspecError):
@@ -160,7 +160,7 @@ class BothSides(Struct, frozen=True):
         outcome = None if self.options.keep_of_base else base.outcome
         if outcome and base.commit == self.base:
             self.builder.ports.progress.say(wording.BASE_KEPT)
-            self.memory.keep_base_and_history(base.plan, outcome)
+            self.memory.keep_history_and_passed_base(base.plan, outcome)
             return replace(base, run=outcome, remembered=True)
         if outcome and outcome.seconds > deadline.remaining:
             return replace(base, unknown=wording.BASE_SLOW)
@@ -186,7 +186,7 @@ class BothSides(Struct, frozen=True):
             unknown = wording.BASE_UNBUILDABLE.format(fault.line)
         if unknown:
             return replace(base, plan=plan, unknown=unknown)
-        self.memory.keep_base_and_history(plan, run)
+        self.memory.keep_history_and_passed_base(plan, run)
         return replace(base, plan=plan, run=run, reports=place.reports)
 
     def run_head_and_needed_base(self, base: BaseRun, deadline: Deadline) -> tuple[BuildPlan, Run]:
@@ -203,7 +203,7 @@ class BothSides(Struct, frozen=True):
                     run = place.run_with_reports(plan, self.options, deadline)
             run = self._add_base_if_needed(place.paths, run, replace(base, plan=plan), deadline)
             run = self._retry_few(place, plan, run, deadline)
-        self.memory.keep(plan, self.merged, run.head)
+        self.memory.keep_passed(plan, self.merged, run.head)
         shows = run.base is not None and not run.base.failed and run.base.tested
         compares = self.options.compare == "always" and run.head.tested and not run.head.failed
         if compares and base.outcome and not shows:

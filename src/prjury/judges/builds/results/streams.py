@@ -281,7 +281,7 @@ def read_tap(section: LogSection) -> RunnerOutput:
             is_tap = line.startswith("TAP version ") or stream.announced or bool(stream.points)
             stream = _StreamState(announced=is_tap)
         if match:
-            stream.points.append(_take_point(index, depth, match, stream))
+            stream.points.append(_make_named_point(index, depth, match, stream))
         elif text.startswith("# Subtest: "):
             stream.names[depth] = _unescape(text.removeprefix("# Subtest: "))
         elif not depth and (plan := _PLAN.match(line)):
@@ -297,7 +297,7 @@ def _unescape(name: str) -> str:
     return name.replace("\\#", "#").replace("\\\\", "\\").strip()
 
 
-def _take_point(index: int, depth: int, match: re.Match[str], stream: _StreamState) -> _Point:
+def _make_named_point(index: int, depth: int, match: re.Match[str], stream: _StreamState) -> _Point:
     around = tuple(stream.names.get(level, "") for level in range(depth))
     title = stream.names.pop(depth, "")
     name = _unescape(match["name"] or "") or title
