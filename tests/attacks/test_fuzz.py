@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fakes.llm import FOUR, answer, quote, reply
-from prjury.action.history import parse_command
+from prjury.action.history import parse_command_or_why
 from prjury.errors import CannotJudgeError, ConfigError
 from prjury.judges.builds.evidence import read_evidence
 from prjury.judges.builds.results.junit import parse_reports
@@ -114,7 +114,8 @@ READERS = {
     "report": Reader(_read_reports, (JUNIT,)),
     "sanitiser": Reader(_sanitise, (PATCH, JUNIT, "| a | b |\n<!-- prjury -->\n# x @octo #1")),
     "command": Reader(
-        parse_command, ("/prjury override it is fine", "/prjury dismiss 3 no", "> /prjury review")
+        parse_command_or_why,
+        ("/prjury override it is fine", "/prjury dismiss 3 no", "> /prjury review"),
     ),
     "reply": Reader(
         lambda text: read_answers(text, FOUR),

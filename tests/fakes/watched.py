@@ -48,13 +48,13 @@ def noted(what: str, about: str) -> None:
 def act() -> int:
     """The action, with a repository on this machine in place of the server's."""
     from prjury.action import main  # noqa: PLC0415 - the hook comes first
-    from prjury.action.dependencies import wire  # noqa: PLC0415 - as above
+    from prjury.action.dependencies import make_dependencies  # noqa: PLC0415 - as above
     from prjury.action.job import GitAccess  # noqa: PLC0415 - as above
     from prjury.report.sanitise import Redactor  # noqa: PLC0415 - as above
 
     git = GitAccess("file", lambda _event: os.environ["SERVER_REPOSITORY"])
     stream = io.StringIO()
-    dependencies = wire(os.environ, stream, Redactor(), git)
+    dependencies = make_dependencies(os.environ, stream, Redactor(), git)
     code = main(os.environ, stream, dependencies)
     sys.stderr.write(stream.getvalue())
     return code

@@ -30,7 +30,7 @@ from fakes.github import (
 from fakes.history import History
 from fakes.jobs import connect, job_environment
 from prjury.action import main
-from prjury.action.dependencies import wire
+from prjury.action.dependencies import make_dependencies
 from prjury.action.job import Dependencies, GitAccess, Inputs, PriorState
 from prjury.action.job import Job as ActionJob
 from prjury.app.backport import Picks
@@ -340,7 +340,9 @@ class Server:
         given = {"GITHUB_SERVER_URL": "https://github.com", **environ}
         stream = io.StringIO()
         everything = {**self.job.environ, **given}
-        dependencies = replace(wire(everything, stream, Redactor(), self.git), connect=connect)
+        dependencies = replace(
+            make_dependencies(everything, stream, Redactor(), self.git), connect=connect
+        )
         code = main(everything, stream, dependencies)
         self.job.log = stream.getvalue()
         return code

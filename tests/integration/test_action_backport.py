@@ -18,7 +18,7 @@ from fakes.history import History
 from fakes.jobs import connect, job_environment
 from fakes.picks import Line
 from prjury.action import main
-from prjury.action.dependencies import wire
+from prjury.action.dependencies import make_dependencies
 from prjury.action.job import Dependencies, GitAccess
 from prjury.app.backport import Picks
 from prjury.errors import ExitCode, SourceError
@@ -226,7 +226,7 @@ class Merged:
     def run(self) -> int:
         git = GitAccess("file", lambda _event: self.history.url)
         stream = io.StringIO()
-        real = wire(self.job.environ, stream, Redactor(()), git)
+        real = make_dependencies(self.job.environ, stream, Redactor(()), git)
         code = main(self.job.environ, stream, replace(real, connect=connect))
         self.job.log = stream.getvalue()
         return code

@@ -31,7 +31,7 @@ from fakes.jobs import connect, job_environment
 from fakes.render import to_comment
 from fakes.skeletons import inline_types
 from prjury.action import main
-from prjury.action.dependencies import wire
+from prjury.action.dependencies import make_dependencies
 from prjury.action.history import PullHistory
 from prjury.action.job import Inputs
 from prjury.errors import ExitCode
@@ -94,7 +94,7 @@ class Thread:
             self.fake, self.directory, "issue_comment", PRJURY_INPUT_MODE="comment", **more
         )
         stream = io.StringIO()
-        parts = structs.replace(wire(environ, stream, Redactor()), connect=connect)
+        parts = structs.replace(make_dependencies(environ, stream, Redactor()), connect=connect)
         code = main(environ, stream, parts)
         self.log = stream.getvalue()
         return code

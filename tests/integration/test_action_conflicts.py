@@ -17,7 +17,7 @@ from fakes.github import OCTOCAT, FakeGitHub, running, side_payload
 from fakes.history import History
 from fakes.jobs import connect, job_environment
 from prjury.action import main
-from prjury.action.dependencies import wire
+from prjury.action.dependencies import make_dependencies
 from prjury.action.job import GitAccess
 from prjury.errors import ExitCode
 from prjury.publishers.check_run import NAME
@@ -77,7 +77,7 @@ class Shop:
         stream = io.StringIO()
         git = GitAccess("file", lambda event: f"file://{self.directory}/server/{event.repo}.git")
         parts = replace(
-            wire(environ, stream, Redactor(), git),
+            make_dependencies(environ, stream, Redactor(), git),
             connect=partial(connect, sleep=self.waits.append),
         )
         code = main(environ, stream, parts)

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from fakes.github import NO_FAULT, Account, FakeGitHub, Fault, Payload
 from fakes.github.payloads import issue_payload, minimal_repository
 from prjury.action import main
-from prjury.action.dependencies import wire
+from prjury.action.dependencies import make_dependencies
 from prjury.action.job import Inputs
 from prjury.github.client import ACTIONS_BOT, Connection, GitHub, RetryBudget
 from prjury.github.event import Event
@@ -223,7 +223,7 @@ class Life:
             "PRJURY_JOB_TOKEN": "true",
             **{f"PRJURY_INPUT_{key.upper().replace('-', '_')}": on for key, on in given.items()},
         }
-        parts = replace(wire(around, stream, Redactor()), connect=_connect)
+        parts = replace(make_dependencies(around, stream, Redactor()), connect=_connect)
         code = main(around, stream, parts)
         self.logs[run.id, environ["GITHUB_JOB"]] = stream.getvalue()
         return code, {}

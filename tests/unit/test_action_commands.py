@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from prjury.action.history import CommentCommand, is_command, parse_command, read_command
+from prjury.action.history import CommentCommand, is_command, parse_command_or_why, read_command
 
 READ = {
     "/prjury help": CommentCommand("help"),
@@ -70,7 +70,7 @@ LACKING = {
 
 @pytest.mark.parametrize("body", LACKING)
 def test_a_command_that_is_not_exact_is_told_what_it_lacks(body: str) -> None:
-    complaint = parse_command(body)
+    complaint = parse_command_or_why(body)
     assert isinstance(complaint, str)
     assert LACKING[body] in complaint
     assert bool(complaint) is (body != "/prjury frobnicate")

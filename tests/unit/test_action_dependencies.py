@@ -6,7 +6,7 @@ import io
 
 import pytest
 
-from prjury.action.dependencies import make_request, wire
+from prjury.action.dependencies import make_dependencies, make_request
 from prjury.action.job import Inputs, Job, JobDirectories, Log
 from prjury.github.event import Event, EventKind
 from prjury.github.payload import PullFacts, Tip
@@ -21,7 +21,7 @@ BOTS = Event(EventKind.PULL_REQUEST, PULL, sender="dependabot[bot]")
 
 def model(event: Event | None, inputs: Inputs, **environ: str) -> str | None:
     stream, redact = io.StringIO(), Redactor()
-    parts = wire(environ, stream, redact)
+    parts = make_dependencies(environ, stream, redact)
     job = Job(inputs, environ, Log(stream, redact), parts, JobDirectories.of(environ))
     return make_request(job, event).model
 

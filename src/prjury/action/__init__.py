@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import TextIO
 
-from prjury.action.dependencies import wire
+from prjury.action.dependencies import make_dependencies
 from prjury.action.job import Dependencies, Inputs, Job, JobDirectories, JobResult, Log, read_inputs
 from prjury.errors import ExitCode, PrJuryError
 from prjury.report.sanitise import Redactor
@@ -15,12 +15,12 @@ from prjury.secret_env import secrets_in
 
 #: The module and the function of each mode; a job loads what it needs and nothing else.
 _MODES: Mapping[str, str] = {
-    "review": "prjury.action.stages:review",
+    "review": "prjury.action.stages:review_and_publish",
     "build": "prjury.action.stages:build_and_write_evidence",
     "collect": "prjury.action.stages:collect_and_write_evidence",
-    "decide": "prjury.action.stages:derive_and_write_verdict",
+    "decide": "prjury.action.stages:ask_models_and_write_verdict",
     "publish": "prjury.action.stages:publish_verdict",
-    "backport": "prjury.action.backporting:backport",
+    "backport": "prjury.action.backporting:backport_merged_pull",
     "conflicts": "prjury.action.conflicts:judge_conflicts",
     "comment": "prjury.action.commenting:answer_comment",
 }
@@ -48,7 +48,7 @@ def _read_inputs_and_run_job(
     try:
         log.redact = Redactor(secrets_in(environ))
         inputs = read_inputs(environ)
-        parts = dependencies or wire(environ, log.stream, log.redact)
+        parts = dependencies or make_dependencies(environ, log.stream, log.redact)
         return _try_mode(inputs, Job(inputs, environ, log, parts, JobDirectories.of(environ)))
     except PrJuryError as error:
         return JobResult(error.exit_code, str(error))

@@ -18,7 +18,7 @@ _COMMAND = [sys.executable, "-I", "-m", "prjury.action"]
 _ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
-def start() -> NoReturn:
+def hide_secrets_and_run() -> NoReturn:
     """Starts over without secrets in the environment, then runs the action."""
     try:
         environ = hide_secrets_by_reexec(os.environ, _COMMAND)
@@ -52,4 +52,4 @@ def _ignore(_signal: int, _frame: FrameType | None) -> None:
 
 
 if __name__ == "__main__":
-    start()
+    hide_secrets_and_run()

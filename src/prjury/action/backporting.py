@@ -34,13 +34,13 @@ _WORDS = {
 }
 
 
-def backport(job: Job) -> JobResult:
+def backport_merged_pull(job: Job) -> JobResult:
     """Open what the policy wants; a branch that moves meanwhile is judged once more."""
     remedy = "Use `pull_request_target` with the type `closed`"
-    event = job.require_event(EventKind.PULL_REQUEST_TARGET, remedy=remedy)
+    event = job.require_event_and_token(EventKind.PULL_REQUEST_TARGET, remedy=remedy)
     with job.dependencies.connect(event, job.inputs) as client:
-        event, reason = _read_merged_pull_or_reason(event, client)
-        opened = reason or judge_and_open_backports(job, event, client)
+        merge = _read_backportable_event_or_reason(event, client)
+        opened = merge if isinstance(merge, str) else judge_and_open_backports(job, merge, client)
     return job.end_idle(opened) if isinstance(opened, str) else opened.summarise_and_end()
 
 
@@ -61,15 +61,15 @@ def judge_and_open_backports(
     return round_
 
 
-def _read_merged_pull_or_reason(event: Event, client: GitHub) -> tuple[Event, str]:
+def _read_backportable_event_or_reason(event: Event, client: GitHub) -> Event | str:
     if event.action != "closed":
-        return event, "Nothing to do: it was not closed."
+        return "Nothing to do: it was not closed."
     pull = client.pull(event.repo, event.number or 0)
     if not pull.merged:
-        return event, f"Nothing to do: #{event.number} is not merged."
+        return f"Nothing to do: #{event.number} is not merged."
     if not pull.is_fork and (pull.head.ref or "").startswith(HEADS):
-        return event, f"Nothing to do: #{event.number} is a backport itself."
-    return replace(event, pull=pull), ""
+        return f"Nothing to do: #{event.number} is a backport itself."
+    return replace(event, pull=pull)
 
 
 @dataclass

@@ -27,7 +27,7 @@ from prjury.action.history import (
     PullHistory,
     first_line,
     is_command,
-    parse_command,
+    parse_command_or_why,
 )
 from prjury.action.job import Job, JobResult
 from prjury.app.replay import is_dismissible
@@ -51,7 +51,7 @@ _REMEMBERED = 200
 
 def answer_comment(job: Job) -> JobResult:
     remedy = "Use the workflow that `prjury init` writes"
-    event = job.require_event(EventKind.ISSUE_COMMENT, remedy=remedy)
+    event = job.require_event_and_token(EventKind.ISSUE_COMMENT, remedy=remedy)
     written = event.comment
     if event.action != "created" or written is None or not is_command(written.body):
         return job.end_idle("Nothing to do: this is no new comment that begins with /prjury.")
@@ -68,11 +68,11 @@ def answer_comment(job: Job) -> JobResult:
 def _answer_command(replies: Replies) -> JobResult:
     """Do what the command asks for, unless it does not count or was answered before."""
     job, now, history = replies.job, replies.comment, replies.history
-    command = parse_command(now.body)
+    command = parse_command_or_why(now.body)
     if not replies.may_ask(command):
         react(history.room, now.id, "-1")
         return job.end_idle("Refused: who has written it may not write to the repository.")
-    answered = history.answered
+    answered = history.answered_comment_ids
     if str(now.id) in answered or (now.reactions != 0 and has_own_reaction(history.room, now.id)):
         return job.end_idle(
             "Nothing to do: this command was answered already, and its answer may be deleted by "
@@ -139,8 +139,8 @@ class Replies:
         handlers: Mapping[CommandName, Callable[[CommentCommand], CommandReply]] = {
             "help": lambda _command: self._reply_with_commands("Commands"),
             "review": lambda _command: self._review(),
-            "fix": lambda _command: self._request_fix(),
-            "override": lambda _command: self._override_and_rerun(),
+            "fix": lambda _command: self._record_fix_request_and_review(),
+            "override": lambda _command: self._record_override_and_rerun(),
             "dismiss": self._dismiss_finding_and_rerun,
             "backport": self._open_backport_pull,
         }
@@ -192,10 +192,10 @@ class Replies:
         return self.history.read_report(run) if run else None
 
     def _review(self) -> CommandReply:
-        self._rerun_if_ended(self._find_judging_run())
+        self._require_run_and_rerun_if_ended(self._find_judging_run())
         return CommandReply()
 
-    def _request_fix(self) -> CommandReply:
+    def _record_fix_request_and_review(self) -> CommandReply:
         """Ask for the repair, which is part of a review in one job, by its rights and secrets."""
         report = self._report
         resolved = report.policy.resolved if report else {}
@@ -211,11 +211,11 @@ class Replies:
         self._record_command_as_status(FIX)
         return self._review()
 
-    def _override_and_rerun(self) -> CommandReply:
+    def _record_override_and_rerun(self) -> CommandReply:
         run = self._run_of(self._verdict_on_head.run)
         self._record_command_as_status(OVERRIDE)
         try:
-            self._rerun_if_ended(run)
+            self._require_run_and_rerun_if_ended(run)
         except PublishError as error:
             why = plain(error.why or error.what, 300, self.job.log.redact)
             remedy = plain(error.remedy, 300, self.job.log.redact)
@@ -232,7 +232,7 @@ class Replies:
         reason = " ".join(clean(command.words, LONGEST_REASON, redact).split())
         count = f" ({len(group)} places)" if len(group) > 1 else ""
         try:
-            self._rerun_if_ended(self._find_judging_run())
+            self._require_run_and_rerun_if_ended(self._find_judging_run())
             after = "The change is judged again without it"
         except PublishError as error:
             why = plain(error.why or error.what, 300, redact)
@@ -309,7 +309,7 @@ class Replies:
         # Of `prjury.yml` the newest may be that of an edited title; the first has judged the head.
         return own_runs[-1] if PurePosixPath(own_runs[0].path).name == _ALONE else own_runs[0]
 
-    def _rerun_if_ended(self, run: WorkflowRun | None) -> None:
+    def _require_run_and_rerun_if_ended(self, run: WorkflowRun | None) -> None:
         if run is None:
             raise DeclinedError(
                 f"There is no run for `{self._head[:12]}` that could be started again. Push, or "

@@ -40,13 +40,13 @@ _MOST, _MOST_JUDGED = 50, 10
 
 def judge_conflicts(job: Job) -> JobResult:
     kinds = (EventKind.PULL_REQUEST_TARGET, EventKind.PUSH)
-    event = job.require_event(*kinds, remedy="Use `pull_request_target` and `push`")
+    event = job.require_event_and_token(*kinds, remedy="Use `pull_request_target` and `push`")
     with job.dependencies.connect(event, job.inputs) as client:
         watch = _Watch(job, event, client)
         if event.kind is EventKind.PUSH:
             watch.judge_conflicting_pulls_onto_base()
         else:
-            watch.judge_changed_pull_if_conflicting()
+            watch.close_gate_and_judge_if_conflicting()
     # The verdicts hang on their heads; this job is red only where one was not published.
     return job.report_end(watch.observations, watch.complaints)
 
@@ -61,7 +61,7 @@ class _Watch:
     observations: list[str] = field(default_factory=list)
     complaints: list[str] = field(default_factory=list)
 
-    def judge_changed_pull_if_conflicting(self) -> None:
+    def close_gate_and_judge_if_conflicting(self) -> None:
         number = self.event.number or 0
         if self.event.action == "edited" and not self.event.moved:
             self.observations.append("Nothing to do: neither side has changed.")

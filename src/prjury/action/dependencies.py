@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from prjury.app.backport import Picks
 
 
-def wire(
+def make_dependencies(
     environ: Mapping[str, str], stream: TextIO, redact: Redact, git: GitAccess | None = None
 ) -> Dependencies:
     return Dependencies(
         judge=_judge_and_journal_event,
         picks=_judge_and_pick,
-        connect=connect,
+        connect=connect_to_github,
         renderer=Renderer(redact),
         environment=RunEnvironment(environ, PlainProgress(stream, redact), redact),
         git=git or GitAccess(),
@@ -48,7 +48,7 @@ _PERMISSIONS = {
 }
 
 
-def connect(event: Event, inputs: Inputs) -> GitHub:
+def connect_to_github(event: Event, inputs: Inputs) -> GitHub:
     takes = _PERMISSIONS.get(inputs.mode, _POST_PERMISSIONS)
     reads = event.kind is EventKind.MERGE_GROUP
     return GitHub(

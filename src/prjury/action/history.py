@@ -86,11 +86,11 @@ def is_command(body: str) -> bool:
 
 def read_command(body: str) -> CommentCommand | None:
     """The command in the first line; None if it is not exactly one."""
-    command = parse_command(body)
+    command = parse_command_or_why(body)
     return None if isinstance(command, str) else command
 
 
-def parse_command(body: str) -> CommentCommand | str:
+def parse_command_or_why(body: str) -> CommentCommand | str:
     """The command in the first line, or what is wrong with it; empty for a word that is none."""
     _, _, rest = first_line(body).partition(" ")
     word, _, words = rest.partition(" ")
@@ -210,7 +210,7 @@ class PullHistory:
         return [answer for answer in answers if not read_dismissals(answer.body)]
 
     @property
-    def answered(self) -> list[str]:
+    def answered_comment_ids(self) -> list[str]:
         """Numbers of the comments that were answered, with those whose answers are deleted."""
         numbers: dict[str, None] = {}
         for marker, comment in self.own:
@@ -247,12 +247,12 @@ class PullHistory:
     def read_earlier(self) -> EarlierComments:
         """Read our own comments; where GitHub cannot be asked, there is nothing but the reason."""
         try:
-            verdicts, valid = self.verdicts, tuple(self._find_dismissals().values())
+            verdicts, valid = self.verdicts, tuple(self._find_standing_dismissals().values())
         except PrJuryError as error:
             return EarlierComments(problem=f"What was said before is not known: {error}")
         return EarlierComments(verdicts[-1][1] if verdicts else None, valid)
 
-    def _find_dismissals(self) -> dict[str, Dismissal]:
+    def _find_standing_dismissals(self) -> dict[str, Dismissal]:
         answers = [(marker, read_dismissals(comment.body)) for marker, comment in self.own]
         answers = [(marker, words) for marker, words in answers if words]
         by_finding: dict[str, Dismissal] = {}
@@ -305,12 +305,12 @@ class PullHistory:
 
     def read_votes(self, pull: PullFacts) -> EarlierVotes | None:
         """The models' votes in the newest readable report of the pull request's head."""
-        for run in self._list_judging_runs(pull.head.sha or ""):
+        for run in self._list_judging_run_ids(pull.head.sha or ""):
             if report := self.read_report(run):
                 return read_model_votes(report)
         return None
 
-    def _list_judging_runs(self, head: str) -> Iterator[int]:
+    def _list_judging_run_ids(self, head: str) -> Iterator[int]:
         """The runs that have judged the head: of the workflow that is the gate, the newest first.
 
         A fork's run takes its workflow from the fork, so what it leaves behind is not looked at;

@@ -128,7 +128,7 @@ class JobDirectories(Struct, frozen=True):
         summary, outputs = (Path(path) if path else None for path in paths)
         return cls(Path(temporary) / "prjury-report", summary, outputs)
 
-    def make_directory_and_path(self, name: str) -> Path:
+    def make_directory_and_path(self, file_name: str) -> Path:
         try:
             self.report_directory.mkdir(mode=0o755, parents=True, exist_ok=True)
         except OSError as error:
@@ -136,21 +136,21 @@ class JobDirectories(Struct, frozen=True):
                 f"Could not make the directory {self.report_directory}: {error.strerror}",
                 reason="unwritable",
             ) from error
-        return self.report_directory / name
+        return self.report_directory / file_name
 
 
 def copy_logs(judgments: Iterable[Judgment], places: JobDirectories, redact: Redact) -> list[Path]:
     """Copies the logs without secrets to ``build-1.log`` and so on; the copies."""
     copies: list[Path] = []
     for log in (Path(name) for each in judgments for name in RunFacts.parse(each).logs):
-        if log.parent.name.startswith(LOGS) and (content := _read_end(log)):
+        if log.parent.name.startswith(LOGS) and (content := _read_end_or_nothing(log)):
             path = places.make_directory_and_path(f"build-{len(copies) + 1}.log")
             write_atomically(path, redact_text(content.decode("utf-8", "replace"), redact))
             copies.append(path)
     return copies
 
 
-def _read_end(log: Path) -> bytes:
+def _read_end_or_nothing(log: Path) -> bytes:
     """The end of a regular file; nothing where it is gone, or was replaced by something else."""
     try:
         with open_regular_file(log) as file:
@@ -247,7 +247,7 @@ class Job(Struct, frozen=True):
             remedy="Give `github-token: ${{ github.token }}` to the action",
         )
 
-    def require_event(self, *kinds: EventKind, remedy: str) -> Event:
+    def require_event_and_token(self, *kinds: EventKind, remedy: str) -> Event:
         """Read the event; refuse another one than the mode is for, and a missing token."""
         event = read_event(self.environ)
         if event.kind not in kinds:

@@ -119,7 +119,7 @@ class Publication:
         return votes
 
     def begin(self, policy: Policy) -> None:
-        posts = self._make_factory()
+        posts = self._make_publisher_factory()
         self._check = posts.make_check(policy.resolved.get("publish", {})) if posts else None
         if self._check and (head := self.event.pull.head.sha):
             with suppress(PublishError):  # it is tried again with the verdict
@@ -127,7 +127,7 @@ class Publication:
 
     def set_gate(self, state: str, reason: str) -> None:
         """Set the status of the head, where it is the gate."""
-        posts, head = self._make_factory(), self.event.pull.head.sha
+        posts, head = self._make_publisher_factory(), self.event.pull.head.sha
         if posts and (status := posts.status()) and head:
             status.set(head, state, reason)
 
@@ -149,7 +149,7 @@ class Publication:
         options = report.policy.resolved.get("publish", {})
         outputs = dict.fromkeys(OUTPUTS, "")
         self._write_files_logs_and_summary(report, options, outputs)
-        if posts := self._make_factory():
+        if posts := self._make_publisher_factory():
             self._post_and_fill_outputs(posts, report, options, outputs)
         self._note_missing_permissions()
         with self.collect_errors():
@@ -218,7 +218,7 @@ class Publication:
             with suppress(PublishError):
                 self._check.abandon(reason, head)
 
-    def _make_factory(self) -> PublisherFactory | None:
+    def _make_publisher_factory(self) -> PublisherFactory | None:
         if self._hub is None:
             return None
         event, run, page = self.event, self.event.run, ""

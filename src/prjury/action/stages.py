@@ -42,8 +42,8 @@ from prjury.publishers.files import write_atomically
 from prjury.snapshot.model import visible
 
 
-def review(job: Job) -> JobResult:
-    event = resolve_event(job)
+def review_and_publish(job: Job) -> JobResult:
+    event = read_and_complete_event(job)
     if event.of_pull_request and event.action == "closed":
         return job.end_idle(f"Nothing to review: #{event.number} is closed.", is_open=True)
     job.dependencies.connect(event, job.inputs).close()  # fails early for a wrong token
@@ -57,7 +57,7 @@ def review(job: Job) -> JobResult:
         except NothingToReview as error:
             nothing = error
     if nothing.reason == SUPERSEDED:
-        require_newer_head(event, job)
+        refuse_head_still_current(event, job)
         return job.end_idle(nothing.what)
     if event.of_pull_request and (job.inputs.base or job.inputs.head):
         # Nothing is known of the pull request's own head where the workflow names other sides.
@@ -68,7 +68,7 @@ def review(job: Job) -> JobResult:
 def build_and_write_evidence(job: Job) -> JobResult:
     if not job.inputs.build:
         return job.end_idle("Nothing to do: the input build is false.")
-    event = resolve_event(job)
+    event = read_and_complete_event(job)
     request, environment = make_request(job, event), make_environment(job)
     try:
         if job.inputs.junit:
@@ -112,7 +112,7 @@ def collect_and_write_evidence(job: Job) -> JobResult:
     return JobResult(ExitCode.OPEN)
 
 
-def derive_and_write_verdict(job: Job) -> JobResult:
+def ask_models_and_write_verdict(job: Job) -> JobResult:
     content = read_checked_artifact(job, EVIDENCE, EVIDENCE_DIGEST)
     evidence = evidence_from_text(content)
     if isinstance(evidence, NoEvidence):
@@ -197,7 +197,7 @@ _ELSEWHERE = {
 }
 
 
-def resolve_event(job: Job) -> Event:
+def read_and_complete_event(job: Job) -> Event:
     event = read_event(job.environ)
     if modes := _ELSEWHERE.get(event.kind):
         raise UsageError(
@@ -272,7 +272,7 @@ def refuse_head_shared_with_fork(event: Event, job: Job) -> None:
         job.log.say(f"Whether another pull request has this head is not known: {error}")
 
 
-def require_newer_head(event: Event, job: Job) -> None:
+def refuse_head_still_current(event: Event, job: Job) -> None:
     """Refuse a head that GitHub still calls current: no other run would judge it."""
     with job.dependencies.connect(event, job.inputs) as client:
         pull = client.pull(event.repo, event.number or 0)

@@ -19,7 +19,7 @@ from fakes.github.payloads import issue_payload
 from fakes.history import History, script
 from fakes.jobs import connect
 from prjury.action import main
-from prjury.action.dependencies import wire
+from prjury.action.dependencies import make_dependencies
 from prjury.action.job import GitAccess
 from prjury.report.sanitise import Redactor
 
@@ -107,7 +107,7 @@ class Zones:
         }
         stream = io.StringIO()
         git = GitAccess("file", lambda event: f"file://{self.directory}/server/{event.repo}.git")
-        dependencies = wire(given, stream, Redactor(), git)
+        dependencies = make_dependencies(given, stream, Redactor(), git)
         code = main(given, stream, replace(dependencies, connect=connect))
         self.log = stream.getvalue()
         return code
