@@ -50,7 +50,7 @@ def test_the_newest_counts_and_others_do_not(fake: FakeGitHub) -> None:
     fake.add_artifact("build-evidence", archive((FILE, FINE)), run=500)
     fake.add_artifact("build-evidence", archive((FILE, b"other run")), run=501)
     fake.add_artifact("build-evidence-2", archive((FILE, b"other name")), run=500)
-    assert evidence(fake).read() == FINE
+    assert evidence(fake).read_evidence_bytes() == FINE
 
 
 def test_the_newest_is_the_one_created_last_whatever_its_number(fake: FakeGitHub) -> None:
@@ -59,7 +59,7 @@ def test_the_newest_is_the_one_created_last_whatever_its_number(fake: FakeGitHub
         "build-evidence", archive((FILE, FINE)), run=500, created_at="2026-01-02T04:00:00Z"
     )
     fake.add_artifact("build-evidence", archive((FILE, b"first attempt")), run=500)
-    assert evidence(fake).read() == FINE
+    assert evidence(fake).read_evidence_bytes() == FINE
 
 
 ODD = {
@@ -104,7 +104,7 @@ def test_a_bomb_that_lies_about_its_size_is_cut() -> None:
 
 def test_the_token_stays_with_github(fake: FakeGitHub) -> None:
     fake.add_artifact("build-evidence", archive((FILE, FINE)), run=500)
-    evidence(fake).read()
+    evidence(fake).read_evidence_bytes()
     tokens = {request.path.split("?")[0]: request.token for request in fake.requests}
     assert [token for path, token in tokens.items() if path.endswith(".zip")] == [None]
     assert "ghs_actions" in tokens.values()
@@ -117,7 +117,7 @@ def test_an_archive_elsewhere_must_be_at_a_safe_address(fake: FakeGitHub, where:
     fake.add_artifact("build-evidence", archive((FILE, FINE)), run=500)
     fake.faults = [Fault("GET", "/zip", status=302, headers={"Location": where}, body="", times=9)]
     with pytest.raises(CannotJudgeError) as refused:
-        evidence(fake).read()
+        evidence(fake).read_evidence_bytes()
     assert refused.value.reason == "bad_response"
 
 
@@ -134,11 +134,11 @@ def test_what_github_says_of_it_counts(
 ) -> None:
     fake.add_artifact("build-evidence", archive((FILE, FINE)), run=500, **more)
     with pytest.raises(CannotJudgeError) as refused:
-        evidence(fake).read()
+        evidence(fake).read_evidence_bytes()
     assert refused.value.reason == reason
 
 
 def test_a_store_that_fails_is_asked_again(fake: FakeGitHub) -> None:
     fake.add_artifact("build-evidence", archive((FILE, FINE)), run=500)
     fake.faults = [Fault("GET", r"\.zip", status=503), Fault("GET", "/artifacts", status=None)]
-    assert evidence(fake).read() == FINE
+    assert evidence(fake).read_evidence_bytes() == FINE

@@ -158,7 +158,7 @@ class JunitEvidence(Struct, frozen=True):
     def __str__(self) -> str:
         return "of the JUnit reports"
 
-    def read(self) -> bytes:
+    def read_evidence_bytes(self) -> bytes:
         """Raises CannotJudgeError: ``report_missing``, or ``evidence_missing`` without a change."""
         try:
             outcome = make_junit_evidence(self.request, self.environment, self.places)

@@ -49,14 +49,14 @@ class BranchJudges:
             self.config.backport,
             store,
             Releases(store),
-            self.picked,
+            self.judges_of_picks,
             own_label=self.config.publish.labels.get("backport"),
             texts=self.by_texts,
         )
         judge = BackportJudge(tools, self.thorough)
         return judge.judge(self.snapshot.pull, branches, deadline)
 
-    def start_judging(
+    def start_unless_built_or_conflicting(
         self, branches: Sequence[str], deadline: Deadline, pool: Executor
     ) -> Future[tuple[Backport, ...]] | None:
         """Start to judge beside a review; None where picks are built, or the merge conflicts."""
@@ -65,7 +65,7 @@ class BranchJudges:
             return None
         return pool.submit(self.judge, branches, deadline)
 
-    def judge_after_review(
+    def judge_or_skip_each(
         self,
         branches: Sequence[str],
         verdict: Status,
@@ -84,7 +84,7 @@ class BranchJudges:
         )
 
     @cached_property
-    def picked(self) -> PickedJudges:
+    def judges_of_picks(self) -> PickedJudges:
         """The judges of picked changes, with rule packs that are read on first use."""
         entries = [entry for tier in self.config.tiers for entry in tier.judges]
         packs = next((entry.patterns for entry in entries if entry.patterns), PatternsOptions())
@@ -98,7 +98,7 @@ class BranchJudges:
 
     def read_packs(self) -> None:
         """Read the operator's packs before a build or an agent runs, which could change them."""
-        _ = self.picked
+        _ = self.judges_of_picks
 
 
 def ask_model_if_unsure(

@@ -174,7 +174,6 @@ def pass_if_all_dismissed(
 
 
 def honour_dismissals(cast: Casting, config: Config, dismissals: Sequence[Dismissal]) -> Casting:
-
     def cast_heeding_dismissals(place: SeatPosition, make: Make, ports: Ports) -> PullJudge:
         judge = cast(place, make, ports)
         if not is_dismissible(place.name, type_of(judge)):

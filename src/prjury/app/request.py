@@ -74,7 +74,7 @@ class EvidenceFile(Struct, frozen=True):
     def __str__(self) -> str:
         return str(self.path)
 
-    def read(self) -> bytes:
+    def read_evidence_bytes(self) -> bytes:
         shown = visible(str(self.path))
         try:
             return read_regular_file(self.path, LARGEST)

@@ -52,9 +52,10 @@ def _judge_change(change: OpenedChange, environment: RunEnvironment, started: fl
         branches.read_packs()
     with closing(ports.progress), ThreadPoolExecutor(1) as pool:
         chosen = change.choose_branches()
-        begun = branches.start_judging(chosen.names, context.deadline, pool)
-        verdict, earned = steps.earn(change, steps.hold_vote(seating, context, ports.progress))
-        tried = branches.judge_after_review(chosen.names, verdict.status, context.deadline, begun)
+        begun = branches.start_unless_built_or_conflicting(chosen.names, context.deadline, pool)
+        verdict = steps.hold_vote(seating, context, ports.progress)
+        verdict, earned = steps.apply_calibration(change, verdict)
+        tried = branches.judge_or_skip_each(chosen.names, verdict.status, context.deadline, begun)
         opinion = steps.ask_opinion(tried, verdict, ports, context) if request.models else None
         recovery = steps.attempt_repair_if_wanted(change, seating, verdict, ports, context)
     return assemble(

@@ -172,7 +172,7 @@ def _describe_unmet_needs(job: CiJob) -> Iterator[str]:
             yield f"containers (`{step.text}`)"
         elif step.kind == "elsewhere" and not is_behind:
             yield f"`{step.text}` ({step.why})"
-    yield from _describe_needs_of_steps(job)
+    yield from _describe_custom_actions_and_setups(job)
 
 
 def _read_line(origin: str) -> int:
@@ -180,7 +180,7 @@ def _read_line(origin: str) -> int:
     return int(line) if line.isdecimal() else 0
 
 
-def _describe_needs_of_steps(job: CiJob) -> Iterator[str]:
+def _describe_custom_actions_and_setups(job: CiJob) -> Iterator[str]:
     for action in (step.action for step in job.actions):
         if action.lower() not in _TOOLS and not has_part(action, WORDS["harmless_actions"]):
             yield f"`{action}`"

@@ -92,7 +92,7 @@ def collect_program_votes(
             files=reading.seen,
             version=program_version(),
             unwanted=change.unwanted,
-            backports=branches.judge_after_review(chosen.names, verdict.status, context.deadline),
+            backports=branches.judge_or_skip_each(chosen.names, verdict.status, context.deadline),
             notes=(*change.notes, *chosen.notes, *unrepaired),
             spares=spares,
             trusted=request.trusts_policy or request.config is not None,
@@ -111,7 +111,7 @@ class Refused(Struct, frozen=True):
 
     why: str
 
-    def read(self) -> bytes:
+    def read_evidence_bytes(self) -> bytes:
         raise CannotJudgeError(
             "the build's evidence does not count",
             why=self.why,

@@ -257,7 +257,7 @@ class BallotKeeper(Struct, frozen=True):
         self.progress.judge_finished(jury, ballot)
 
 
-def earn(change: OpenedChange, verdict: Verdict) -> tuple[Verdict, tuple[str, ...]]:
+def apply_calibration(change: OpenedChange, verdict: Verdict) -> tuple[Verdict, tuple[str, ...]]:
     """Return the verdict with the tiers blocking that have earned it, and why others have not."""
     if not any(attempt.advisory and attempt.verdict for attempt in verdict.attempts):
         return verdict, ()

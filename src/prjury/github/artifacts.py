@@ -67,7 +67,7 @@ class BuildArtifact(Struct, frozen=True):
     repo: str
     run: int
 
-    def read(self) -> bytes:
+    def read_evidence_bytes(self) -> bytes:
         """The evidence's bytes."""
         try:
             return extract_file(fetch_artifact(self.client, self.repo, self.run, ARTIFACT), FILE)

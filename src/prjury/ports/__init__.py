@@ -207,7 +207,7 @@ class Checks(Protocol):
 class Evidence(Protocol):
     """What a build elsewhere has left behind, as untrusted bytes."""
 
-    def read(self) -> bytes:
+    def read_evidence_bytes(self) -> bytes:
         """All of it, or a CannotJudgeError: it is missing, unreadable or too large."""
 
 

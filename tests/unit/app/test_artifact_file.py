@@ -11,7 +11,7 @@ from prjury.errors import CannotJudgeError
 
 def refusal(path: Path) -> CannotJudgeError:
     with pytest.raises(CannotJudgeError) as caught:
-        EvidenceFile(path).read()
+        EvidenceFile(path).read_evidence_bytes()
     return caught.value
 
 
@@ -51,4 +51,4 @@ def test_the_largest(tmp_path: Path, size: int, *, refused: bool) -> None:
     if refused:
         assert refusal(file).why == "it is larger than 64 MiB"
     else:
-        assert len(EvidenceFile(file).read()) == size
+        assert len(EvidenceFile(file).read_evidence_bytes()) == size

@@ -144,7 +144,7 @@ class EvidenceBuild(Struct, frozen=True):
         if ports.evidence is None:
             why = "the policy takes the build from its evidence, and none was named"
             raise CannotJudgeError(why, remedy=EVIDENCE_HOW, reason="evidence_missing")
-        record, pull = read_evidence(ports.evidence.read()), context.pull
+        record, pull = read_evidence(ports.evidence.read_evidence_bytes()), context.pull
         for what, name, expected in (
             ("head", record.head, pull.head.sha),
             ("base", record.base, pull.base.sha),

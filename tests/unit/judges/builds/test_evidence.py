@@ -54,7 +54,7 @@ class File:
     content: bytes
     error: CannotJudgeError | None = None
 
-    def read(self) -> bytes:
+    def read_evidence_bytes(self) -> bytes:
         if self.error:
             raise self.error
         return self.content
