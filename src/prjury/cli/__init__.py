@@ -149,10 +149,10 @@ def main(environ: Mapping[str, str]) -> NoReturn:
     for ending in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(ending) is not signal.SIG_IGN:  # such as below nohup
             signal.signal(ending, _interrupt)
-    _replace_closed_streams()
+    _replace_closed_streams_and_wrap_stderr()
     sys.argv += ["--help"] * (len(sys.argv) == 1)
     terminal = Terminal(environ)
-    code = _flush_and_choose_code(_run_reporting_errors(terminal))
+    code = _flush_stdout_and_choose_code(_run_reporting_errors(terminal))
     if terminal.journal and terminal.journal.descriptor is not None:
         terminal.journal.record("end", exit=code)
     sys.stderr.flush()
@@ -161,7 +161,7 @@ def main(environ: Mapping[str, str]) -> NoReturn:
     os._exit(int(code))
 
 
-def _flush_and_choose_code(code: int) -> int:
+def _flush_stdout_and_choose_code(code: int) -> int:
     """The exit code once standard output is written; a full disk takes the place of a success."""
     try:
         sys.stdout.flush()
@@ -176,7 +176,7 @@ def _complain_unprinted(what: str) -> int:
     return _complain(f"{what}. Free some space, or read all of the output.", ExitCode.NOT_PUBLISHED)
 
 
-def _replace_closed_streams() -> None:
+def _replace_closed_streams_and_wrap_stderr() -> None:
     """Streams that the caller closed (``>&-``) become empty ones; standard error may be full."""
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:

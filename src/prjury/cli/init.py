@@ -110,7 +110,7 @@ def init(
             remedy="Pin the action by its full commit id",
         )
     repository = open_repository(repo)
-    root = _require_writable_work_tree(repository)
+    root = _require_work_tree_without_links(repository)
     around, runner = RunEnvironment(terminal.environ), GitHubRunner(terminal.environ)
     ci = find_ci(root, around, runner)
     reason = _explain_using_checks(situation, ci)
@@ -127,7 +127,7 @@ def init(
         from_checks=bool(reason),
         steps=steps,
     )
-    new = {path: text for path, text in files.items() if not _matches_template(root / path, text)}
+    new = {path: text for path, text in files.items() if not _equals_but_for_pin(root / path, text)}
     _diff_and_write(terminal, root, new, force=force)
     terminal.print_lines(_describe_written_files(list(new), root, situation, action))
     if reason:
@@ -212,7 +212,7 @@ def _diff_and_write(terminal: Terminal, root: Path, new: Mapping[str, str], *, f
         write_atomically(root / path, text)
 
 
-def _require_writable_work_tree(repository: OperatorRepository) -> Path:
+def _require_work_tree_without_links(repository: OperatorRepository) -> Path:
     root = repository.work_tree
     if root is None:
         raise UsageError(
@@ -229,7 +229,7 @@ def _require_writable_work_tree(repository: OperatorRepository) -> Path:
     return root
 
 
-def _matches_template(path: Path, text: str) -> bool:
+def _equals_but_for_pin(path: Path, text: str) -> bool:
     """Tell whether the file holds this text; with the placeholder in it, any commit will do."""
     if not os.path.lexists(path):
         return False

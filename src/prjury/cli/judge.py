@@ -261,7 +261,6 @@ def _make_agent(
 
 
 def _print_outcome(terminal: Terminal, done: Improvement, kind: PlainFormat) -> int:
-
     rounds = [_encode_round(each) for each in done.rounds]
     if kind == "json":
         value = {"status": done.verdict.status, "stopped": done.stopped, "rounds": rounds}

@@ -191,7 +191,7 @@ class AgentTools:
         judges = replace(self.judges, title=_check_length("title", title, _LONGEST_TEXT))
         request = flags.request_of(self.terminal, change, judges, self.models)
         work = flags.UncommittedOptions(worktree=worktree, staged=staged)
-        outcome = run(work.apply_to(request, change), self.terminal.make_environment())
+        outcome = run(work.target_uncommitted(request, change), self.terminal.make_environment())
         answer: dict[str, Any] = {
             "status": outcome.verdict.status.value,
             "gate": outcome.gate.value,

@@ -129,7 +129,7 @@ class UncommittedOptions(Struct, frozen=True):
         bool, typer.Option("--staged", help="Judge uncommitted work: what is staged.")
     ] = False
 
-    def apply_to(self, request: ReviewRequest, change: ChangeOptions) -> ReviewRequest:
+    def target_uncommitted(self, request: ReviewRequest, change: ChangeOptions) -> ReviewRequest:
         if not (self.worktree or self.staged):
             return request
         if self.worktree and self.staged:

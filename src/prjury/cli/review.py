@@ -55,9 +55,9 @@ def review(  # noqa: PLR0913 - the command line's options, named as documented
     terminal.prints_for_people = format == "terminal"
     files = parse_outputs(output, get_args(OutputFormat))
     request = options.request_of(terminal, change, judges, models, onto=onto, evidence=evidence)
-    request = work.apply_to(request, change)
+    request = work.target_uncommitted(request, change)
     if dry_run:
-        return _print_forecast(terminal, structs.replace(request, record=None), format, files)
+        return _print_forecast_alone(terminal, structs.replace(request, record=None), format, files)
     from prjury.code.parser import ensure_standby
 
     ensure_standby()  # it loads what parses while this process loads the rest
@@ -72,7 +72,7 @@ def review(  # noqa: PLR0913 - the command line's options, named as documented
     return outcome.gate.exit_code
 
 
-def _print_forecast(
+def _print_forecast_alone(
     terminal: Terminal,
     request: ReviewRequest,
     kind: OutputFormat,
