@@ -103,10 +103,10 @@ class SyntaxFault(Struct, frozen=True):
 
 
 def answer_syntax_job(job: Mapping[str, Any]) -> dict[str, Any]:
-    return {"fault": to_builtins(find_fault(convert(job["syntax"], SourceFile)))}
+    return {"fault": to_builtins(find_first_syntax_fault(convert(job["syntax"], SourceFile)))}
 
 
-def find_fault(file: SourceFile) -> SyntaxFault | None:
+def find_first_syntax_fault(file: SourceFile) -> SyntaxFault | None:
     """Ask the exact parser, and the grammar where that one is not content or there is none."""
     grammar = file.grammar
     lines = file.content.decode("utf-8", "replace").split("\n")

@@ -89,7 +89,7 @@ def widen_to_functions(
     longest_function: int = LONGEST_FUNCTION,
 ) -> tuple[Hunk, ...]:
     """Show around each change, as context, the innermost function of so many lines at most."""
-    lines, nested = text.split("\n"), _chain_enclosing(definitions)
+    lines, nested = text.split("\n"), _chain_enclosing_definitions(definitions)
     places = {
         place
         for hunk in hunks
@@ -101,7 +101,7 @@ def widen_to_functions(
         if all(len(line) <= _LONGEST_LINE for line in lines[first - 1 : last]):
             shown.update(range(first, last + 1))
     begins = {hunk.lines[0]: hunk for hunk in hunks}
-    return tuple(_make_hunk(run, begins.get(run[0])) for run in _join_shown(hunks, lines, shown))
+    return tuple(_make_hunk(run, begins.get(run[0])) for run in _join_context(hunks, lines, shown))
 
 
 class _Change(Struct, frozen=True):
@@ -116,7 +116,7 @@ class _Change(Struct, frozen=True):
 _Nested: TypeAlias = tuple[Sequence[int], Sequence[tuple[Definition, ...]]]
 
 
-def _chain_enclosing(definitions: Iterable[Definition]) -> _Nested:
+def _chain_enclosing_definitions(definitions: Iterable[Definition]) -> _Nested:
     firsts: list[int] = []
     chains: list[tuple[Definition, ...]] = []
     around: tuple[Definition, ...] = ()
@@ -170,7 +170,7 @@ def _indent_of(text: str) -> int:
     return len(text) - len(text.lstrip())
 
 
-def _join_shown(
+def _join_context(
     hunks: Sequence[Hunk], lines: Sequence[str], shown_numbers: Container[int]
 ) -> Iterator[list[Line]]:
     run: list[Line] = []

@@ -90,7 +90,7 @@ def make_job(
 RunWorker: TypeAlias = Callable[[bytes, float], tuple[bytes, int | None]]
 
 
-def run_worker(job_lines: bytes, timeout: float) -> tuple[bytes, int | None]:
+def run_worker_with_exit_code(job_lines: bytes, timeout: float) -> tuple[bytes, int | None]:
     standby = ensure_standby()
     near, far = socket.socketpair()
     with near, tempfile.TemporaryFile() as jobs, tempfile.TemporaryFile() as output:
@@ -112,7 +112,7 @@ class Parser(Struct, frozen=True):
     """Has workers do jobs, with so many seconds for one text, and collects their replies."""
 
     seconds: float = SECONDS
-    run_worker: RunWorker = run_worker
+    run_worker_with_exit_code: RunWorker = run_worker_with_exit_code
 
     def parse(self, jobs: Sequence[Job], deadline: Deadline) -> list[Parsed | NotParsed]:
         replies = self.run(jobs, deadline)
@@ -132,7 +132,7 @@ class Parser(Struct, frozen=True):
         until = deadline.within(ALL_SECONDS)
         while len(done) < len(jobs) and until.remaining > 0 and deaths < _MAX_DEATHS:
             lines = _encode_jobs(self.seconds, jobs[len(done) :])
-            output, ending = self.run_worker(lines, until.remaining)
+            output, ending = self.run_worker_with_exit_code(lines, until.remaining)
             done += _read_replies(output)
             if len(done) == len(jobs) or ending is None:
                 break
@@ -210,7 +210,7 @@ def await_standby() -> None:
     """
     ensure_standby()
     _is_last.set()
-    while run_worker(_encode_jobs(SECONDS, []), ALL_SECONDS)[1] is None:
+    while run_worker_with_exit_code(_encode_jobs(SECONDS, []), ALL_SECONDS)[1] is None:
         pass
 
 

@@ -96,14 +96,14 @@ _KEYWORDS = frozenset(
 )
 
 
-def find_names_used_by_added_lines(pull: PullRequest) -> NamesByKin:
+def find_unbound_added_names(pull: PullRequest) -> NamesByKin:
     texts: dict[str, list[str]] = {}
     for file in code_files(pull):
         lines = [line.text for line in file.added_lines if len(line.text) <= LONGEST_LINE]
         texts.setdefault(kin_of(file.path) or "", []).extend(lines)
     joined = {kin: "\n".join(parts) for kin, parts in texts.items()}
     bound = {word for kin, text in joined.items() for word in _find_bound(kin, text)}
-    return {kin: frozenset(find_referred(text)) - bound for kin, text in joined.items()}
+    return {kin: frozenset(find_referred_words(text)) - bound for kin, text in joined.items()}
 
 
 def code_files(pull: PullRequest) -> Iterator[FileChange]:
@@ -112,7 +112,7 @@ def code_files(pull: PullRequest) -> Iterator[FileChange]:
     )
 
 
-def find_referred(text: str) -> set[str]:
+def find_referred_words(text: str) -> set[str]:
     """The words that lines refer to, bound there or not."""
     spellings: set[str] = set()
     for groups in _REFERENCES.findall(text):
@@ -141,7 +141,7 @@ def find_added_uses(pull: PullRequest, names: Iterable[str]) -> dict[str, list[L
     for file in code_files(pull):
         for line in file.added_lines:
             if line.new and len(line.text) <= LONGEST_LINE:
-                for word in places.keys() & find_referred(line.text):
+                for word in places.keys() & find_referred_words(line.text):
                     places[word].append(Location(file.path, line.new))
     return places
 
@@ -197,7 +197,7 @@ _FORMS: Mapping[str, Sequence[_Form]] = {
 }
 
 
-def guess_definitions(kin: str, words: Sequence[str], content: bytes) -> Iterator[tuple[str, int]]:
+def guess_def_lines(kin: str, words: Sequence[str], content: bytes) -> Iterator[tuple[str, int]]:
     """Word and line, from 1, of the first places of each word that look like a definition."""
     seen: Counter[bytes] = Counter()
     for at in range(0, len(words), _AT_ONCE):

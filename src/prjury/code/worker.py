@@ -44,9 +44,9 @@ def run_job(job: dict[str, Any]) -> dict[str, Any]:
 
     root = SgRoot(job["text"], job["language"]).root()
     if job.get("publics"):
-        from prjury.code.publics.declared import list_publics_dict  # noqa: PLC0415 - as above
+        from prjury.code.publics.declared import read_publics_as_dict  # noqa: PLC0415 - as above
 
-        return list_publics_dict(root, job["language"])
+        return read_publics_as_dict(root, job["language"])
     if job.get("definitions"):
         from prjury.code.outline import measure_definitions  # noqa: PLC0415 - as above
 
@@ -85,7 +85,7 @@ def _span(node: SgNode) -> list[int]:
 
 def _expand_name_rules(root: SgNode, language: str, configs: list[dict[str, Any]]) -> list[Any]:
     """The rules with their words for tables names put into the terms of this file."""
-    from prjury.code.names import find_import_bindings, make_name_rules  # noqa: PLC0415 - found once `main` has looked
+    from prjury.code.names import find_import_bindings, make_use_import_rules  # noqa: PLC0415 - found once `main` has looked
 
     tables = [config.get("names") or {} for config in configs]
     names = [name for words in tables for listed in words.values() for name in listed]
@@ -94,7 +94,7 @@ def _expand_name_rules(root: SgNode, language: str, configs: list[dict[str, Any]
     for config, words in zip(configs, tables, strict=True):
         rule = {key: value for key, value in config.items() if key != "names"}
         if words:
-            utils = {**config.get("utils", {}), **make_name_rules(language, bindings, words)}
+            utils = {**config.get("utils", {}), **make_use_import_rules(language, bindings, words)}
             rule = drop_unreferenced_utils({**rule, "utils": utils})
         rules.append(rule)
     return rules
@@ -137,10 +137,10 @@ def run_job_or_error(job: dict[str, Any]) -> dict[str, Any]:
 
 def main() -> None:
     sys.path.append(str(Path(__file__).resolve().parents[2]))
-    fork_worker_per_request(socket.socket(fileno=os.dup(0)))
+    load_and_fork_workers(socket.socket(fileno=os.dup(0)))
 
 
-def answer_jobs_on_stdin() -> None:
+def limit_and_answer_stdin_jobs() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_LIMIT, MEMORY_LIMIT))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     seconds, configs = json.loads(sys.stdin.buffer.readline())
@@ -154,7 +154,7 @@ def answer_jobs_on_stdin() -> None:
         sys.stdout.flush()
 
 
-def fork_worker_per_request(channel: socket.socket) -> None:
+def load_and_fork_workers(channel: socket.socket) -> None:
     """Fork a worker for each request and its three files, until the other end is closed."""
     from prjury.code.names import MODULES  # noqa: PLC0415 - found once `main` has looked
 
@@ -170,12 +170,12 @@ def fork_worker_per_request(channel: socket.socket) -> None:
             return
         if os.fork() == 0:
             channel.close()
-            _run_worker_and_exit(*files)
+            _fork_worker_and_report_end(*files)
         for file in files:
             os.close(file)
 
 
-def _run_worker_and_exit(jobs_fd: int, output_fd: int, exit_code_fd: int) -> NoReturn:
+def _fork_worker_and_report_end(jobs_fd: int, output_fd: int, exit_code_fd: int) -> NoReturn:
     """Run one worker in a process of its own, because it may be killed, and report its end."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     child = os.fork()
@@ -183,7 +183,7 @@ def _run_worker_and_exit(jobs_fd: int, output_fd: int, exit_code_fd: int) -> NoR
         os.close(exit_code_fd)
         os.dup2(jobs_fd, 0)
         os.dup2(output_fd, 1)
-        answer_jobs_on_stdin()
+        limit_and_answer_stdin_jobs()
         os._exit(0)
     os.write(exit_code_fd, b"%d\n" % child)
     _, status = os.waitpid(child, 0)

@@ -102,6 +102,6 @@ def test_several_texts_are_answered_in_their_order() -> None:
 
 def test_there_are_none_when_the_parser_dies_or_the_time_is_over() -> None:
     source = Source.of("class A {}", LANGUAGES["java"])
-    dying = Parser(run_worker=lambda *_: (b"", 3))
+    dying = Parser(run_worker_with_exit_code=lambda *_: (b"", 3))
     assert list_definitions([source], dying, SOON) == [()]
     assert list_definitions([source], Parser(), Deadline.after(0)) == [()]

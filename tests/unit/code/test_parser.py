@@ -20,7 +20,7 @@ from prjury.code.parser import (
     Parsed,
     Parser,
     make_job,
-    run_worker,
+    run_worker_with_exit_code,
 )
 from prjury.code.worker import run_job_or_error
 from prjury.deadline import Deadline
@@ -108,17 +108,17 @@ class DyingWorker:
 
     def __call__(self, lines: bytes, timeout: float) -> tuple[bytes, int | None]:
         self.runs += 1
-        return (b"", -9) if self.runs <= self.times else run_worker(lines, timeout)
+        return (b"", -9) if self.runs <= self.times else run_worker_with_exit_code(lines, timeout)
 
 
 def test_a_worker_that_somebody_kills_is_started_again() -> None:
-    [reply] = Parser(run_worker=DyingWorker(1)).parse([java("class A {}")], SOON)
+    [reply] = Parser(run_worker_with_exit_code=DyingWorker(1)).parse([java("class A {}")], SOON)
     assert isinstance(reply, Parsed)
 
 
 def test_a_text_at_which_the_worker_dies_twice_is_given_up() -> None:
     jobs = [java("class A {}"), java("class B {}")]
-    first, second = Parser(run_worker=DyingWorker(2)).parse(jobs, SOON)
+    first, second = Parser(run_worker_with_exit_code=DyingWorker(2)).parse(jobs, SOON)
     assert isinstance(first, NotParsed)
     assert (first.reason, first.detail, first.crashed) == (DIED, "signal SIGKILL", True)
     assert isinstance(second, Parsed)
@@ -126,7 +126,7 @@ def test_a_text_at_which_the_worker_dies_twice_is_given_up() -> None:
 
 def test_a_worker_that_always_dies_is_not_started_for_ever() -> None:
     worker = DyingWorker(1000)
-    replies = Parser(run_worker=worker).parse([java("class A {}")] * 50, SOON)
+    replies = Parser(run_worker_with_exit_code=worker).parse([java("class A {}")] * 50, SOON)
     assert {reply.reason for reply in replies if isinstance(reply, NotParsed)} == {DIED}
     assert len(replies) == 50
     assert worker.runs == 6

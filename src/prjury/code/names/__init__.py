@@ -1,7 +1,7 @@
 """Names as a file spells them: what a qualified name is called there, through imports and aliases.
 
-A pack says ``numpy.float_``, a file ``import numpy as np`` and ``np.float_``. `make_name_rules`
-turns the one into ast-grep utility rules for the other, in the parser's own process.
+A pack says ``numpy.float_``, a file ``import numpy as np`` and ``np.float_``. The one becomes
+ast-grep utility rules for the other (`make_use_import_rules`), in the parser's own process.
 """
 
 from __future__ import annotations
@@ -155,7 +155,7 @@ def find_import_bindings(root: Node, language: str, removed_names: Sequence[str]
     return list(_naming(language).find_import_bindings(root, removed_names))
 
 
-def make_name_rules(
+def make_use_import_rules(
     language: str, bindings: Sequence[Binding], names_by_word: Mapping[str, Sequence[str]]
 ) -> dict[str, Rule]:
     """For each ``word``, a use, make ``word-import``, an import, and ``word-anywhere``, either."""

@@ -63,7 +63,7 @@ def find_require_bindings(root: Node) -> Iterator[Binding]:
             yield from _find_parts(name, target)
 
 
-def find_destructured(root: Node, known: dict[str, str]) -> list[Binding]:
+def find_destructured_bindings(root: Node, known: dict[str, str]) -> list[Binding]:
     """The names that ``const {a} = b`` binds, where it is known what ``b`` is."""
     return [
         binding
@@ -197,7 +197,7 @@ class ScriptNaming(Struct, frozen=True):
         # A name that stands for several modules may be any of them.
         bindings_there = [each for each in bindings_there if len(modules[each.local]) == 1]
         targets = {binding.local: binding.target for binding in reversed(bindings_there)}
-        bindings_there += find_destructured(root, targets)
+        bindings_there += find_destructured_bindings(root, targets)
         yield from bindings_there
         if any(name.startswith(_GLOBALS) for name in removed_names):
             # What binds a name outside of every function.

@@ -107,7 +107,7 @@ def tidy(text: str) -> str:
 _WORD = re.compile(r"\w+")
 
 
-def list_publics_dict(root: Node, language: str) -> dict[str, Any]:
+def read_publics_as_dict(root: Node, language: str) -> dict[str, Any]:
     reader = import_module(f"prjury.code.publics.{MODULES[language]}")
     publics: Publics = reader.read(Tree(root))
     errors = [Tree(node) for node in root.find_all(kind="ERROR")]

@@ -262,7 +262,7 @@ _Key: TypeAlias = tuple[str, str, str]
 
 def changes(old: Sequence[SourceText], new: Sequence[SourceText]) -> list[NameChange]:
     """The changes by path and line, without members of new or removed types."""
-    old, new = _apply_export_lists(old, new)
+    old, new = _mark_offered_by_export_lists(old, new)
     outermost = _drop_members_of_whole_types(_Comparison(_State(old), _State(new)).find_changes())
     return sorted(outermost, key=lambda each: (each.path, each.symbol.line, each.symbol.name))
 
@@ -346,7 +346,7 @@ class _Comparison(Struct, frozen=True):
         return compare(old[1], new[1], lambda name: self._walk_bases(language, name))
 
 
-def _apply_export_lists(
+def _mark_offered_by_export_lists(
     old: Sequence[SourceText], new: Sequence[SourceText]
 ) -> tuple[list[SourceText], list[SourceText]]:
     """Let texts that list their names before and after the change offer these alone."""

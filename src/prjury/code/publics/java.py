@@ -30,10 +30,10 @@ _MATTERING = frozenset({"static", "abstract", "final", "sealed"})
 
 def read(root: Tree) -> Publics:
     package = root.child("package_declaration").child("scoped_identifier", "identifier")
-    return Publics(tuple(_find_java_members(root, "", "")), package.text)
+    return Publics(tuple(_find_public_java_members(root, "", "")), package.text)
 
 
-def _find_java_members(tree: Tree, prefix: str, outer_word: str) -> Iterator[Symbol]:
+def _find_public_java_members(tree: Tree, prefix: str, outer_word: str) -> Iterator[Symbol]:
     """The public names that stand in a node, below the word of the type around it."""
     for child in tree.open_children("ERROR", "enum_body_declarations"):
         name = child.field("name")
@@ -42,7 +42,7 @@ def _find_java_members(tree: Tree, prefix: str, outer_word: str) -> Iterator[Sym
         elif child.kind in _FIELDS and _is_public(child, outer_word):
             yield from _read_fields(child, prefix)
         elif child.kind in _TYPES and name and _is_public(child, outer_word):
-            yield from _read_java_type_and_members(child, prefix)
+            yield from _read_java_type_constructor_and_members(child, prefix)
         elif child.kind in _CALLABLES and name and _is_public(child, outer_word):
             types = f"{_plain(child.field('type_parameters'))} {_plain(child.field('type'))}"
             result = tidy(types + child.field("dimensions").text)
@@ -66,10 +66,10 @@ def _is_public(tree: Tree, outer_word: str) -> bool:
     return bool(words & {"public", "protected"})
 
 
-def _read_java_type_and_members(tree: Tree, prefix: str) -> Iterator[Symbol]:
+def _read_java_type_constructor_and_members(tree: Tree, prefix: str) -> Iterator[Symbol]:
     name, word, body = tree.field("name"), _TYPES[tree.kind], tree.child(*_BODIES)
     path = prefix + name.text
-    members = list(_find_java_members(body, f"{path}.", word))
+    members = list(_find_public_java_members(body, f"{path}.", word))
     constructor = f"{path}.{name.text}"
     written = bool(body.child("constructor_declaration"))
     if not written:  # it may be there and not parse

@@ -14,15 +14,15 @@ _BODIES = ("class_body", "enum_class_body")
 
 def read(root: Tree) -> Publics:
     package = root.child("package_header").child("identifier")
-    return Publics(tuple(_find_kotlin_members(root, "")), package.text)
+    return Publics(tuple(_find_public_kotlin_members(root, "")), package.text)
 
 
-def _find_kotlin_members(tree: Tree, prefix: str) -> Iterator[Symbol]:
+def _find_public_kotlin_members(tree: Tree, prefix: str) -> Iterator[Symbol]:
     for child in tree.open_children("ERROR"):
         if child.modifiers & _HIDDEN:
             continue
         if child.kind in {"class_declaration", "object_declaration", "companion_object"}:
-            yield from _read_kotlin_type_and_members(child, prefix)
+            yield from _read_kotlin_type_constructor_and_members(child, prefix)
         elif child.kind == "infix_expression":
             yield from _read_object(child, prefix)
         else:
@@ -80,7 +80,7 @@ def _var(tree: Tree) -> frozenset[str]:
     return frozenset({"var"} & {tree.child("binding_pattern_kind").text})
 
 
-def _read_kotlin_type_and_members(tree: Tree, prefix: str) -> Iterator[Symbol]:
+def _read_kotlin_type_constructor_and_members(tree: Tree, prefix: str) -> Iterator[Symbol]:
     name, words = tree.child("type_identifier"), tree.modifiers
     path = prefix + (name.text or "Companion")
     word = "object"
@@ -107,7 +107,7 @@ def _read_kotlin_type_and_members(tree: Tree, prefix: str) -> Iterator[Symbol]:
                 parameter = _parameter(each, "")
                 own = f"{path}.{parameter.name}"
                 yield Symbol(own, SymbolKind.VALUE, line, None, parameter.type, _var(each))
-    yield from _find_kotlin_members(tree.child(*_BODIES), f"{path}.")
+    yield from _find_public_kotlin_members(tree.child(*_BODIES), f"{path}.")
 
 
 def _read_object(tree: Tree, prefix: str) -> Iterator[Symbol]:
@@ -116,4 +116,4 @@ def _read_object(tree: Tree, prefix: str) -> Iterator[Symbol]:
     if first.raw == "object" and name and body.kind == "lambda_literal":
         yield Symbol(prefix + name.text, SymbolKind.TYPE, name.line, None, "object")
         statements = body.child("statements")
-        yield from _find_kotlin_members(statements, f"{prefix}{name.text}.")
+        yield from _find_public_kotlin_members(statements, f"{prefix}{name.text}.")

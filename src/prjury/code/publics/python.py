@@ -54,9 +54,9 @@ def _find_python_members(tree: Tree, prefix: str) -> Iterator[Symbol]:
         if node.kind == "class_definition":
             yield from _read_class_and_members(node, prefix)
         elif node.kind == "function_definition":
-            yield from _read_python_function(node, prefix, decorators)
+            yield from _read_python_callable_or_property(node, prefix, decorators)
         else:
-            yield from _list_symbols(node, prefix)
+            yield from _list_values_and_imports(node, prefix)
 
 
 def _read_class_and_members(tree: Tree, prefix: str) -> Iterator[Symbol]:
@@ -72,7 +72,7 @@ def _read_class_and_members(tree: Tree, prefix: str) -> Iterator[Symbol]:
         yield from _find_python_members(tree.field("body"), f"{path}.")
 
 
-def _list_symbols(tree: Tree, prefix: str) -> Iterator[Symbol]:
+def _list_values_and_imports(tree: Tree, prefix: str) -> Iterator[Symbol]:
     if tree.kind == "expression_statement":
         for child in tree.children("assignment"):
             for name in _targets(child):
@@ -87,7 +87,7 @@ def _list_symbols(tree: Tree, prefix: str) -> Iterator[Symbol]:
             yield Symbol(prefix + path, SymbolKind.ALIAS, tree.line, offered=offered)
 
 
-def _read_python_function(tree: Tree, prefix: str, decorators: str) -> Iterator[Symbol]:
+def _read_python_callable_or_property(tree: Tree, prefix: str, decorators: str) -> Iterator[Symbol]:
     name, listed = tree.field("name"), tree.field("parameters")
     if not name or not listed or _ACCESSOR.search(decorators) or _COMMAND.search(decorators):
         return

@@ -40,10 +40,10 @@ def _find_public_members(tree: Tree, prefix: str, *, public_anyway: bool) -> Ite
                 body = child.field("body")
                 yield from _find_public_members(body, f"{prefix}{name}::", public_anyway=False)
         elif public_anyway or child.child("visibility_modifier").text == "pub":
-            yield from _list_symbols(child, prefix)
+            yield from _read_rust_item_and_members(child, prefix)
 
 
-def _list_symbols(tree: Tree, prefix: str) -> Iterator[Symbol]:
+def _read_rust_item_and_members(tree: Tree, prefix: str) -> Iterator[Symbol]:
     name = tree.field("name")
     path, variables = prefix + name.text, tree.field("type_parameters").text
     if tree.kind == "use_declaration":

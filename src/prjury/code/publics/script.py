@@ -92,12 +92,12 @@ def _find_script_members(
             yield from _find_script_members(child, prefix, namespaced=namespaced, exported=offers)
         elif not namespaced or exported:
             default = "default" if tree.child("default", "=") else ""
-            for symbol in _list_symbols(child, prefix, default):
+            for symbol in _list_symbols_unless_private(child, prefix, default):
                 if not prefix or not symbol.name.startswith((f"{prefix}_", f"{prefix}#")):
                     yield replace(symbol, offered=bool(prefix) or exported)
 
 
-def _list_symbols(tree: Tree, prefix: str, default: str) -> Iterator[Symbol]:
+def _list_symbols_unless_private(tree: Tree, prefix: str, default: str) -> Iterator[Symbol]:
     """The names of one declaration; ``default`` is what one without a name is called."""
     if tree.child("accessibility_modifier").text in {"private", "protected"}:
         return
@@ -109,10 +109,10 @@ def _list_symbols(tree: Tree, prefix: str, default: str) -> Iterator[Symbol]:
             name = tree.field("name") or tree
             yield Symbol(prefix + name.raw.strip("'\""), SymbolKind.VALUE, name.line)
     else:
-        yield from _list_declared(tree, prefix, default)
+        yield from _read_declaration_and_members(tree, prefix, default)
 
 
-def _list_declared(tree: Tree, prefix: str, default: str) -> Iterator[Symbol]:
+def _read_declaration_and_members(tree: Tree, prefix: str, default: str) -> Iterator[Symbol]:
     label = tree.field("name") or tree.child(*_NAMES)
     path, line = prefix + (label.raw.strip("'\"") or default), (label or tree).line
     if tree.kind in _TYPES:

@@ -16,9 +16,9 @@ from prjury.code.references import (
     NamesByKin,
     TreePaths,
     code_files,
-    find_names_used_by_added_lines,
-    find_referred,
-    guess_definitions,
+    find_referred_words,
+    find_unbound_added_names,
+    guess_def_lines,
     is_from_stdlib,
     list_import_targets,
     words_of,
@@ -84,7 +84,7 @@ class UsedNames:
         with self._lock:
             unread = [blob for p in paths if ((blob := self.files[p]), words) not in self._defined]
             for blob, content in self._read(unread):
-                places = guess_definitions(kin, terms, content) if len(content) <= MAX_BYTES else ()
+                places = guess_def_lines(kin, terms, content) if len(content) <= MAX_BYTES else ()
                 self._defined[blob, words] = tuple(places)
         for path in paths:
             defined = self._defined.get((self.files[path], words), ())
@@ -120,11 +120,11 @@ class UsedNames:
 
     def refers(self, at: Location, word: str) -> bool:
         line = self.code_at(self.heads, at)
-        return word in find_referred(line) and not is_from_stdlib(kin_of(at.path), line, word)
+        return word in find_referred_words(line) and not is_from_stdlib(kin_of(at.path), line, word)
 
     def defines(self, at: Location, word: str) -> bool:
         line = self.code_at(self.files, at).encode()
-        return any(guess_definitions(kin_of(at.path) or "", [word], line))
+        return any(guess_def_lines(kin_of(at.path) or "", [word], line))
 
 
 def find_names_and_modules(pull: PullRequest, repository: Repository) -> UsedNames:
@@ -135,7 +135,7 @@ def find_names_and_modules(pull: PullRequest, repository: Repository) -> UsedNam
     own = _map_go_modules(pull, repository) if "go" in map(kin_of, files) else {}
     targets = [(target, tree.find_file(target)) for target in list_import_targets(pull, own)]
     modules = tuple((target, path) for target, path in targets if path)
-    return UsedNames(pull, repository, find_names_used_by_added_lines(pull), modules, files)
+    return UsedNames(pull, repository, find_unbound_added_names(pull), modules, files)
 
 
 def _map_go_modules(pull: PullRequest, repository: Repository) -> dict[str, str]:

@@ -15,7 +15,7 @@ from msgspec import structs
 from prjury.code.hunk_context import has_definitions, list_definitions, widen_to_functions
 from prjury.code.languages import Language, kin_of, language_of
 from prjury.code.parser import Parser
-from prjury.code.references import LONGEST_LINE, WORD, guess_definitions
+from prjury.code.references import LONGEST_LINE, WORD, guess_def_lines
 from prjury.code.source import Source, UnreadableError, require_text
 from prjury.deadline import Deadline
 from prjury.errors import PrJuryError, SourceError
@@ -132,7 +132,7 @@ class _Side:
         text = "\n".join(row[:LONGEST_LINE] for row, _ in self.rows)
         words = sorted(set(re.findall(WORD, text)))
         names: dict[int, str] = {}
-        for name, line in guess_definitions(self.kin, words, text.encode()):
+        for name, line in guess_def_lines(self.kin, words, text.encode()):
             if self._is_not_local(line - 1):
                 names.setdefault(line - 1, name)
         return names
@@ -238,7 +238,7 @@ def find_call_sites_and_definitions(
             if not text or text in shown.get(path, ()):
                 continue
             site = CallSite(name, printable(path), line, text.strip())
-            if not any(guess_definitions(kin, [name], text.encode())):
+            if not any(guess_def_lines(kin, [name], text.encode())):
                 uses.append(site)
             elif not _is_aside(path):
                 others.append(replace(site, verb="defines"))

@@ -136,12 +136,12 @@ def test_the_time_of_one_pull_request_is_limited_over_all_its_files() -> None:
     base: Files = {"pom.xml": pom()}
     after: Files = {**base, **{f"x{number}.java": IMPORT for number in range(250)}}
 
-    def run_worker(_lines: bytes, timeout: float) -> tuple[bytes, None]:
+    def run_worker_with_exit_code(_lines: bytes, timeout: float) -> tuple[bytes, None]:
         time.sleep(timeout)
         return b"", None
 
     begun = time.monotonic()
-    judge = bench(base, after, parser=Parser(run_worker=run_worker))
+    judge = bench(base, after, parser=Parser(run_worker_with_exit_code=run_worker_with_exit_code))
     judgment = judge.judge(context(pull_between(base, after), seconds=2))
     assert time.monotonic() - begun < 40
     assert (judgment.status, judgment.label) == (Status.ABSTAIN, "unread")

@@ -395,13 +395,13 @@ def test_the_time_is_over() -> None:
 
 
 def test_a_parser_that_dies_is_an_error_and_the_other_findings_are_kept() -> None:
-    judgment = adding(MAPPER, parser=Parser(run_worker=lambda *_: (b"", -9)))
+    judgment = adding(MAPPER, parser=Parser(run_worker_with_exit_code=lambda *_: (b"", -9)))
     assert judgment.status is Status.ERROR
     assert judgment.metadata["reason"] == "scanner_died"
     assert JAVA in judgment.reasoning
     base = {"pom.xml": pom()}
     after = {**base, JAVA: MAPPER, "WEB-INF/web.xml": "<a>javax.servlet.Filter</a>"}
-    both = judged(base, after, parser=Parser(run_worker=lambda *_: (b"", -9)))
+    both = judged(base, after, parser=Parser(run_worker_with_exit_code=lambda *_: (b"", -9)))
     assert both.status is Status.FAIL
     assert found(both) == [("jakarta/servlet", "error", 1)]
 

@@ -107,6 +107,6 @@ def test_the_cases_of_another_pack_are_refused(tmp_path: Path) -> None:
 def test_code_that_the_parser_does_not_survive_fails_its_cases_only(tmp_path: Path) -> None:
     (tmp_path / "mine.yml").write_text(PACK)
     (tmp_path / "mine.cases.yml").write_text(CASES)
-    dying = Parser(run_worker=lambda *_: (b"", 3))
+    dying = Parser(run_worker_with_exit_code=lambda *_: (b"", 3))
     failures = run_tests(load(tmp_path / "mine.yml").pack, dying).failures
     assert [failure.problem for failure in failures] == ["parser_died: exit code 3"]

@@ -351,7 +351,7 @@ def test_a_file_without_surroundings_stays_as_it_is(path: str, content: str | by
 
 
 def test_a_parser_that_dies_leaves_the_files() -> None:
-    dying = Parser(run_worker=lambda *_: (b"", 3))
+    dying = Parser(run_worker_with_exit_code=lambda *_: (b"", 3))
     file = edited("a.py")
     assert widen_hunks([file], repository(CODE), dying, SOON) == (file,)
 
