@@ -191,7 +191,7 @@ class Setup:
             for workflow in self.workflows
             for job in workflow.jobs
             for step in job.steps
-            if self._is_ours(workflow, step)
+            if self._uses_own_action(workflow, step)
         )
 
     def of_modes(self, *names: str) -> list[ActionUse]:
@@ -209,7 +209,7 @@ class Setup:
         names = [use.job.name for use in self.gates]
         return list(dict.fromkeys(names + [GATE] * bool(self.of_modes("publish"))))
 
-    def _is_ours(self, workflow: Workflow, step: WorkflowStep) -> bool:
+    def _uses_own_action(self, workflow: Workflow, step: WorkflowStep) -> bool:
         """Tell by the action's name, or by the step's in a file of ours.
 
         A copy of the action may have any name; other actions in such a file are not ours.
@@ -270,7 +270,7 @@ def check_awaited_build(setup: Setup) -> Iterator[Diagnosis]:
             )
 
 
-def check_new_head_gate(setup: Setup) -> Iterator[Diagnosis]:
+def check_gate_closes_for_new_heads(setup: Setup) -> Iterator[Diagnosis]:
     publishing, watching = setup.of_modes("publish"), setup.of_modes(CONFLICTS)
     if publishing and not watching:
         what = "nothing closes the gate of a new head until its verdict is there"
@@ -283,7 +283,7 @@ def check_new_head_gate(setup: Setup) -> Iterator[Diagnosis]:
             yield problem(use.about, f"the gate is a {right} here; {text}")
 
 
-def check_on_default_branch(setup: Setup) -> Iterator[Diagnosis]:
+def check_workflows_on_default_branch(setup: Setup) -> Iterator[Diagnosis]:
     for path in dict.fromkeys(use.about for use in setup.of_modes(*FROM_DEFAULT)):
         if setup.on_default is None:
             text = "GitHub starts it from the default branch only, which is not known here"
@@ -428,8 +428,8 @@ CHECKS = {
     **_UNUSED,
     "the stages are complete": check_missing_stages,
     "the judge waits for the build": check_awaited_build,
-    "a new head waits for its verdict": check_new_head_gate,
-    "what starts from the default branch is there": check_on_default_branch,
+    "a new head waits for its verdict": check_gate_closes_for_new_heads,
+    "what starts from the default branch is there": check_workflows_on_default_branch,
     "every event that changes the verdict starts a run": check_triggers,
     "the gate cannot be skipped and does not hang": check_gate_always_runs,
     "the gate is closed by the verdict": check_gate_can_fail,
