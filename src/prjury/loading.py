@@ -53,7 +53,7 @@ class _HeldModules(MetaPathFinder):
     """Finds modules among the files that were read."""
 
     def __init__(self, packages: Sequence[str]) -> None:
-        modules = dict(each for package in packages for each in _list_modules(package))
+        modules = dict(each for package in packages for each in _list_modules_and_paths(package))
         self.files = {name: file for name, file in modules.items() if name not in sys.modules}
         self.contents: dict[str, bytes] = {}
         self.stats: dict[str, os.stat_result] = {}
@@ -75,7 +75,7 @@ class _HeldModules(MetaPathFinder):
         return spec_from_file_location(name, file, loader=_HeldLoader(name, file, self))
 
 
-def _list_modules(package: str) -> Iterator[tuple[str, str]]:
+def _list_modules_and_paths(package: str) -> Iterator[tuple[str, str]]:
     """Every module of a package by its name."""
     spec = find_spec(package)
     top = (spec.submodule_search_locations or [""])[0] if spec else ""
@@ -93,11 +93,11 @@ _loading = Lock()
 def load_everything() -> None:
     """Read modules, templates, packs and data, and start the process that forks parsers; once."""
     with _loading:
-        _preload_modules()
+        _preload_modules_and_data()
 
 
 @cache
-def _preload_modules() -> None:
+def _preload_modules_and_data() -> None:
     ensure_standby()
     sys.meta_path.insert(0, _HeldModules(_HELD))
     for name in _LATE:

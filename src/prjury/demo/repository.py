@@ -55,10 +55,10 @@ def make_repository(directory: Path) -> None:
     """A bare repository with ``main``, ``1.x`` and the heads of the five pull requests."""
     git = Git(directory)
     git("init", "--quiet", "--bare", "--initial-branch=main", str(directory))
-    git("fast-import", "--quiet", "--done", stdin=b"".join(_write_import_stream()))
+    git("fast-import", "--quiet", "--done", stdin=b"".join(_make_import_stream()))
 
 
-def _write_import_stream() -> Iterator[bytes]:
+def _make_import_stream() -> Iterator[bytes]:
     yield from _commit("refs/heads/1.x", _BASE_MARK, "Keep stock", "base", None)
     yield from _commit("refs/heads/main", _MAIN_MARK, "Sell in francs", "later", _BASE_MARK)
     for pull in PULLS:
