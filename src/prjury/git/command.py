@@ -105,9 +105,9 @@ class Git(Struct, frozen=True):
     ) -> tuple[bytes, int, str]:
         """Return output, exit code and error text, whatever the exit code is."""
         place = f"--git-dir={self.git_dir.absolute()}"
-        argv = [_require_git(), "--no-pager", place, *_write_settings(self.settings), *args]
-        environment = {**_make_environment(), **self.extra_env, **(env or {})}
-        return _run_process(args[0], argv, stdin, environment, timeout)
+        argv = [_require_git_path(), "--no-pager", place, *_write_settings(self.settings), *args]
+        environment = {**_make_isolated_environment(), **self.extra_env, **(env or {})}
+        return _run_capped_process(args[0], argv, stdin, environment, timeout)
 
     def text(self, *args: str) -> str:
         """Return the command's standard output as text without the last line end."""
@@ -117,8 +117,8 @@ class Git(Struct, frozen=True):
 def ask(directory: Path, *args: str, settings: Sequence[str] = ()) -> tuple[bytes, int, str]:
     """Return output, exit code and error text of git run in a directory."""
     place = ("-C", str(directory.absolute()))
-    argv = [_require_git(), "--no-pager", *place, *_write_settings(settings), *args]
-    return _run_process(args[0], argv, b"", _make_environment(), TIMEOUT)
+    argv = [_require_git_path(), "--no-pager", *place, *_write_settings(settings), *args]
+    return _run_capped_process(args[0], argv, b"", _make_isolated_environment(), TIMEOUT)
 
 
 def _write_settings(settings: Sequence[str]) -> list[str]:
@@ -126,7 +126,7 @@ def _write_settings(settings: Sequence[str]) -> list[str]:
 
 
 @functools.cache
-def _require_git() -> str:
+def _require_git_path() -> str:
     """Return the path of git, found once: a build could lay another one on the PATH."""
     path = shutil.which("git")
     if not path:
@@ -138,10 +138,10 @@ def _require_git() -> str:
     return path
 
 
-def _make_environment() -> dict[str, str]:
+def _make_isolated_environment() -> dict[str, str]:
     """Return all that git gets to see of the world; nothing is inherited."""
     return {
-        "PATH": os.pathsep.join([str(Path(_require_git()).parent), os.defpath]),
+        "PATH": os.pathsep.join([str(Path(_require_git_path()).parent), os.defpath]),
         "HOME": "/nonexistent",
         "LC_ALL": "C",
         "GIT_CONFIG_NOSYSTEM": "1",
@@ -163,7 +163,7 @@ def _make_environment() -> dict[str, str]:
     }
 
 
-def _run_process(
+def _run_capped_process(
     command: str, argv: Sequence[str], stdin: bytes, env: Mapping[str, str], timeout: float
 ) -> tuple[bytes, int, str]:
     with tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as errors:
@@ -178,7 +178,7 @@ def _run_process(
             cwd="/",
             start_new_session=True,
         )
-        output, late = _read_output_and_late(process, timeout)
+        output, late = _read_output_or_kill(process, timeout)
         errors.seek(0)
         stderr = errors.read(16_384).decode("utf-8", "replace").strip()
     if late:
@@ -192,7 +192,7 @@ def _run_process(
     return output, process.returncode, stderr
 
 
-def _read_output_and_late(process: subprocess.Popen[bytes], timeout: float) -> tuple[bytes, bool]:
+def _read_output_or_kill(process: subprocess.Popen[bytes], timeout: float) -> tuple[bytes, bool]:
     """Return what the process prints, up to the cap, and if its time was over."""
     late = threading.Event()
 
@@ -284,7 +284,7 @@ def _read_entries(listing: bytes) -> list[TreeEntry]:
     return entries
 
 
-def list_unsafe(git: Git, old: str, new: str) -> list[str]:
+def list_unsafe_paths(git: Git, old: str, new: str) -> list[str]:
     """List paths of entries that could be written outside of the tree, or into a repository.
 
     Looked at are the directories of ``new`` in which something differs from ``old``.
@@ -297,7 +297,7 @@ def list_unsafe(git: Git, old: str, new: str) -> list[str]:
         path = next(fields)
         if mode == b"040000":
             places[tree.decode()] = decode_path(path) + "/"
-    trees = _read_objects(git, list(places))
+    trees = _read_ids_and_contents(git, list(places))
     return sorted(
         place + decode_path(name)
         for place, (oid, content) in zip(places.values(), trees, strict=True)
@@ -322,10 +322,10 @@ def _is_unsafe(name: bytes) -> bool:
 
 def read_blobs(git: Git, blobs: Sequence[str]) -> dict[str, bytes | None]:
     """Return the blobs' bytes by object name; None for those that a partial clone lacks."""
-    return dict(_read_objects(git, blobs)) if blobs else {}
+    return dict(_read_ids_and_contents(git, blobs)) if blobs else {}
 
 
-def _read_objects(git: Git, names: Sequence[str]) -> Iterator[tuple[str, bytes | None]]:
+def _read_ids_and_contents(git: Git, names: Sequence[str]) -> Iterator[tuple[str, bytes | None]]:
     output, at = git("cat-file", "--batch", stdin=_write_lines(names)), 0
     while at < len(output):
         end = output.index(b"\n", at)

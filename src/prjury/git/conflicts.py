@@ -199,7 +199,7 @@ _READ = frozenset({ConflictType.CONTENT, ConflictType.ADD_ADD})
 _MOST_REGIONS = 100
 
 
-def find_conflicts(trial: FailedMerge, clashes: Sequence[ConflictReader]) -> tuple[Conflict, ...]:
+def make_conflicts(trial: FailedMerge, clashes: Sequence[ConflictReader]) -> tuple[Conflict, ...]:
     """Describe the conflict at each path."""
     readable = [clash for clash in clashes if clash.type in _READ and clash.regular]
     files, reasons = read_versions_or_reasons(trial.git, readable)
@@ -210,10 +210,7 @@ def find_conflicts(trial: FailedMerge, clashes: Sequence[ConflictReader]) -> tup
 
 
 def _make_conflict(
-    trial: FailedMerge,
-    clash: ConflictReader,
-    versions: ThreeWay | None,
-    why_unread: str | None,
+    trial: FailedMerge, clash: ConflictReader, versions: ThreeWay | None, why_unread: str | None
 ) -> Conflict:
     resolution = None
     if versions or clash.type is ConflictType.BINARY:

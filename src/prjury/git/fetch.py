@@ -135,7 +135,7 @@ def refspec(name: str) -> str:
 
 
 @contextmanager
-def fetch_objects(
+def fetch_temp_repository(
     remote: Remote, refspecs: Sequence[str], lender: OperatorRepository | None, repo_name: str
 ) -> Iterator[OperatorRepository]:
     """Fetch the refspecs into a repository that is gone when the block ends."""

@@ -14,7 +14,7 @@ from prjury.git.conflicts import (
     ConflictStage,
     FailedMerge,
     MergeMessage,
-    find_conflicts,
+    make_conflicts,
 )
 from prjury.git.history import MOST_NAMED, LogEntry, read_log
 from prjury.snapshot.merge_style import HistoryCommit, RebaseTrial
@@ -26,12 +26,7 @@ _MOST_SQUASHES = 50
 
 
 def try_merge(
-    git: Git,
-    onto: str,
-    head: str,
-    names: SideNames = BASE_AND_HEAD,
-    *,
-    timeout: float = TIMEOUT,
+    git: Git, onto: str, head: str, names: SideNames = BASE_AND_HEAD, *, timeout: float = TIMEOUT
 ) -> MergeTrial:
     """Merge two commits; the result's tree exists in ``git``'s object store."""
     args = ("merge-tree", "--write-tree", "-z", "--messages", onto, head)
@@ -42,7 +37,7 @@ def try_merge(
     if code == 0:
         return MergeTrial(tree)
     trial = FailedMerge(git, onto, head, names)
-    return MergeTrial(None, find_conflicts(trial, _read_clashes(rest, (onto, head))))
+    return MergeTrial(None, make_conflicts(trial, _read_clashes(rest, (onto, head))))
 
 
 def merge_trees(git: Git, onto: str, head: str, *, timeout: float = TIMEOUT) -> str | None:
@@ -152,13 +147,7 @@ def try_rebase(git: Git, base: str, head: str, deadline: Deadline) -> RebaseTria
     return _pick_selected(line, sides, deadline)
 
 
-def pick_each(
-    git: Git,
-    since: str,
-    head: str,
-    onto: str,
-    deadline: Deadline,
-) -> RebaseTrial:
+def pick_each(git: Git, since: str, head: str, onto: str, deadline: Deadline) -> RebaseTrial:
     """Pick the commits from ``since`` to the head onto a commit or tree, up to a conflict.
 
     Merges are left out, as by `git cherry-pick` of a range of commits.

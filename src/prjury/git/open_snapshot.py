@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from prjury.errors import ExitCode, PrJuryError, SourceError, UsageError
 from prjury.git.directory import list_uncommitted_paths
-from prjury.git.fetch import Remote, Transport, fetch_default_branch, fetch_objects, refspec
+from prjury.git.fetch import Remote, Transport, fetch_default_branch, fetch_temp_repository, refspec
 from prjury.git.merge import find_landing, find_squash_commit, merge_trees
 from prjury.git.operator import OperatorRepository, open_repository
 from prjury.git.store import Store, open_store
@@ -93,7 +93,7 @@ class _Sides(Struct, frozen=True):
 def open_snapshot(request: SnapshotRequest) -> Iterator[Snapshot]:
     """Open the snapshot; raise NothingToReview where there is no change."""
     with ExitStack() as stack:
-        repository = stack.enter_context(_open_source(request))
+        repository = stack.enter_context(_open_local_or_fetched(request))
         sides = _choose_sides(repository, request)
         if request.head_sha not in {None, sides.head.sha}:
             raise NothingToReview(
@@ -181,7 +181,7 @@ def _merge_onto(store: Store, landed: Landed, commit: str) -> str | None:
 
 
 @contextmanager
-def _open_source(request: SnapshotRequest) -> Iterator[OperatorRepository]:
+def _open_local_or_fetched(request: SnapshotRequest) -> Iterator[OperatorRepository]:
     """Open the local repository, or a fetched one if the pull request is not here."""
     local = _open_matching_local_repository(request)
     if local and (request.number is None or request.head or local.pull(request.number)):
@@ -198,7 +198,7 @@ def _open_source(request: SnapshotRequest) -> Iterator[OperatorRepository]:
     name = local.name if local else "/".join(address.split("/")[-2:])
     # A partial clone would lend commits without the content that belongs to them.
     lender = local if local and not local.partial else None
-    with fetch_objects(remote, [head, base], lender, name) as repository:
+    with fetch_temp_repository(remote, [head, base], lender, name) as repository:
         repository.git("symbolic-ref", "HEAD", base.partition(":")[2])
         yield repository
 
@@ -251,19 +251,21 @@ def _choose_sides(repository: OperatorRepository, request: SnapshotRequest) -> _
         return _Sides(repository.resolve(request.base) if request.base else head, head)
     base = repository.resolve(request.base) if request.base else repository.default_branch()
     if request.head is None and request.number is None:
-        return _require_own_sides(repository, base, head, base_is_named=request.base is not None)
+        return _note_sides_or_refuse_level(
+            repository, base, head, named_base=request.base is not None
+        )
     return _Sides(base, head)
 
 
-def _require_own_sides(
-    repository: OperatorRepository, base: Side, head: Side, *, base_is_named: bool
+def _note_sides_or_refuse_level(
+    repository: OperatorRepository, base: Side, head: Side, *, named_base: bool
 ) -> _Sides:
     """Take the current branch, with notes on uncommitted files and on the branch below."""
     pending = list_uncommitted_paths(repository)
     files = f"{len(pending)} file{'s are' if len(pending) != 1 else ' is'} not committed"
     if head.sha == base.sha:
         words = f"{head.ref} is level with {base.ref}"
-        if head.ref == base.ref.removeprefix("origin/") and not base_is_named:
+        if head.ref == base.ref.removeprefix("origin/") and not named_base:
             words = f"{head.ref} is the default branch"
         aside = f" ({files})" if pending else ""
         raise _word_refusal(f"{words}{aside}", "commit to a branch of your own, or ")

@@ -141,7 +141,7 @@ class Releases:
             return set()
         args = ("blame", "--first-parent", "--porcelain", *ranges, f"{since}..{until}")
         output, code, _ = self.git.try_run(*args, "--", path, timeout=_PATIENCE)
-        return _parse_blamed_in_range(output) if code == 0 else set()
+        return _parse_blamed_commits_in_range(output) if code == 0 else set()
 
     def bringing(self, word: str, path: str, since: str, until: str) -> HistoryCommit | None:
         """Return the first unit since then that brought a word to a file."""
@@ -158,13 +158,8 @@ class Releases:
         return self._read_log_messages("--first-parent", f"--max-count={most}", f"{since}..{until}")
 
     def _read_log_messages(self, *args: str) -> list[CommitMessage]:
-        fixed = (
-            "log",
-            "-z",
-            "--no-show-signature",
-            "--encoding=UTF-8",
-            "--format=%H%x09%ct%x09%P%n%B",
-        )
+        form = "--format=%H%x09%ct%x09%P%n%B"
+        fixed = ("log", "-z", "--no-show-signature", "--encoding=UTF-8", form)
         output = self.git(*fixed, *args, timeout=_PATIENCE).decode("utf-8", "replace")
         messages = []
         for record in filter(None, output.split("\0")):
@@ -282,7 +277,7 @@ def _read_date(date: str) -> int:
     return int(date) if date.isdecimal() else 0
 
 
-def _parse_blamed_in_range(porcelain: bytes) -> set[str]:
+def _parse_blamed_commits_in_range(porcelain: bytes) -> set[str]:
     """Return the commits of a blame, without those at the range's edge."""
     sha = ""
     edge, commits = set[str](), set[str]()

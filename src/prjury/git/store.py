@@ -201,7 +201,7 @@ class Store:
         """List what differs between two commits, without content."""
         find = "-M50%" if renames else "--no-renames"
         output = self.git("diff-tree", *_DIFF_OPTIONS, find, "--raw", "-z", old, new)
-        return list(_read_changes(iter(output.split(b"\0"))))
+        return list(_read_raw_changes(iter(output.split(b"\0"))))
 
     def patches(
         self, old: str, new: str, *, renames: bool = True, leave_out: Sequence[str] = ()
@@ -243,7 +243,7 @@ def patch_between(store: Store, old: str, new: str) -> str:
     return store.git(*arguments).decode("utf-8", "replace")
 
 
-def _read_changes(fields: Iterator[bytes]) -> Iterator[RawChange]:
+def _read_raw_changes(fields: Iterator[bytes]) -> Iterator[RawChange]:
     for head in filter(None, fields):
         old_mode, new_mode, old_blob, new_blob, status = head.decode().lstrip(":").split(" ")
         path = decode_path(next(fields))

@@ -10,7 +10,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from prjury.errors import SourceError
-from prjury.git.command import GitError, decode_path, find_in_tree, list_unsafe, read_blob_sizes
+from prjury.git.command import (
+    GitError,
+    decode_path,
+    find_in_tree,
+    list_unsafe_paths,
+    read_blob_sizes,
+)
 from prjury.git.history import distance, require_merge_base
 from prjury.git.merge import try_merge
 from prjury.git.store import RawChange, Store
@@ -98,16 +104,16 @@ def take_snapshot(
     """Return the pull request that would bring ``head`` into ``base``."""
     start = require_merge_base(store.git, base, head)
     behind, ahead = distance(store.git, base.sha, head.sha)
-    unsafe = list_unsafe(store.git, start, head.sha)
-    shots = [_refuse_unsafe(shot, unsafe) for shot in _read_patched(store, start, head.sha)]
-    shots = shots if unsafe else _mark_exempt(store, base.sha, shots)
+    unsafe = list_unsafe_paths(store.git, start, head.sha)
+    shots = [_mark_if_unsafe(shot, unsafe) for shot in _read_patched(store, start, head.sha)]
+    shots = shots if unsafe else _mark_linguist_exempt(store, base.sha, shots)
     shots.sort(key=lambda shot: (shot.file.kind in _READ_LAST, shot.file.path))
     return PullRequest(
         repo=store.operator.name,
         base=base,
         head=head,
         merge_base=start,
-        merge=_refuse_unsafe_merge(unsafe) if unsafe else _merge(store, base.sha, head.sha, start),
+        merge=_make_refused_merge(unsafe) if unsafe else _merge(store, base.sha, head.sha, start),
         files=tuple(sorted(_apply_caps(caps, shots), key=lambda file: file.path)),
         behind=behind,
         ahead=ahead,
@@ -129,12 +135,12 @@ def _merge(store: Store, base: str, head: str, merge_base: str) -> MergeTrial:
     return try_merge(store.git, base, head)
 
 
-def _refuse_unsafe_merge(paths: Sequence[str]) -> MergeTrial:
-    more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
+def _make_refused_merge(unsafe_paths: Sequence[str]) -> MergeTrial:
+    more = f" and {len(unsafe_paths) - 1} more" if len(unsafe_paths) > 1 else ""
     why = (
-        f"the change holds the path `{visible(paths[0])}`{more}, which could be written outside of "
-        "the tree or into `.git`: no ordinary git makes one. Nothing is merged, built or picked; "
-        "remove it from the branch"
+        f"the change holds the path `{visible(unsafe_paths[0])}`{more}, which could be written "
+        "outside of the tree or into `.git`: no ordinary git makes one. Nothing is merged, built "
+        "or picked; remove it from the branch"
     )
     return MergeTrial(None, impossible=why, reason=UNSAFE_TREE)
 
@@ -146,7 +152,7 @@ class _Patched(Struct, frozen=True):
     patch: FilePatch
 
 
-def _refuse_unsafe(shot: _Patched, unsafe: Sequence[str]) -> _Patched:
+def _mark_if_unsafe(shot: _Patched, unsafe: Sequence[str]) -> _Patched:
     """Call a file at a path that leaves the tree not read."""
     path = shot.file.path
     if not any(path == place or path.startswith(f"{place}/") for place in unsafe):
@@ -155,7 +161,7 @@ def _refuse_unsafe(shot: _Patched, unsafe: Sequence[str]) -> _Patched:
     return replace(shot, file=replace(file, unread="its path leaves the tree"))
 
 
-def _mark_exempt(store: Store, base: str, shots: Sequence[_Patched]) -> list[_Patched]:
+def _mark_linguist_exempt(store: Store, base: str, shots: Sequence[_Patched]) -> list[_Patched]:
     marks = find_linguist_marks(store, base, [shot.file.path for shot in shots])
     return [
         replace(shot, file=replace(shot.file, exempt=f"{mark} in the base's .gitattributes"))
@@ -251,7 +257,7 @@ def _count_hidden_text(store: Store, shots: Sequence[_Patched]) -> list[_Patched
     """Count the lines of binary content under a name that promises text: it may hide code."""
     blobs = [shot.file.new_blob for shot in shots if _may_hide_text(shot.file)]
     content = store.read([blob for blob in blobs if blob])
-    return [replace(shot, file=_mark_if_hiding_text(shot.file, content)) for shot in shots]
+    return [replace(shot, file=_mark_unread_if_hiding_text(shot.file, content)) for shot in shots]
 
 
 def _may_hide_text(file: FileChange) -> bool:
@@ -259,7 +265,9 @@ def _may_hide_text(file: FileChange) -> bool:
     return bool(file.unread) and regular and (file.readable or not has_suffix(file.path))
 
 
-def _mark_if_hiding_text(file: FileChange, content: Mapping[str, bytes | None]) -> FileChange:
+def _mark_unread_if_hiding_text(
+    file: FileChange, content: Mapping[str, bytes | None]
+) -> FileChange:
     data = content.get(file.new_blob or "") if _may_hide_text(file) else None
     if data is None or not (file.readable or data.startswith(b"#!")):
         return file

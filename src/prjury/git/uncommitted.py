@@ -49,10 +49,7 @@ def _open_index_copy(store: Store) -> Iterator[Git]:
             f"{operator.name} has no work tree, and so no uncommitted work",
             remedy="Name both sides with --base REF --head REF",
         )
-    with (
-        open_work_tree_git(operator, operator.work_tree) as git,
-        scratch("prjury-index-") as place,
-    ):
+    with open_work_tree_git(operator, operator.work_tree) as git, scratch("prjury-index-") as place:
         (git.git_dir / "info" / "attributes").write_text("* !filter\n")
         index = operator.git.git_dir / "index"
         if index.is_file():

@@ -72,10 +72,7 @@ class RepoClient:
     ) -> Result:
         """Return what is at a path."""
         return self.client.ask(
-            task,
-            lambda: read(self._request("GET", path, query)[1]),
-            error=self.error,
-            scope=scope,
+            task, lambda: read(self._request("GET", path, query)[1]), error=self.error, scope=scope
         )
 
     def entries(

@@ -158,11 +158,7 @@ class WantedModel(Struct, frozen=True):
 
 
 def choose_model(
-    wanted: WantedModel,
-    models: ModelsConfig,
-    environ: Mapping[str, str],
-    *,
-    offline: bool = False,
+    wanted: WantedModel, models: ModelsConfig, environ: Mapping[str, str], *, offline: bool = False
 ) -> ModelChoice | MissingModel:
     """Return the model that is meant, or the reason why it cannot be had."""
     config = wanted.config

@@ -23,11 +23,7 @@ CONTEXT = "prjury"
 _LONGEST = 120
 #: GitHub takes no characters of four bytes in a description, such as most emoji.
 _FOUR_BYTES = re.compile("[\U00010000-\U0010ffff]")
-_STATES = {
-    Gate.SUCCESS: "success",
-    Gate.FAILURE: "failure",
-    Gate.ACTION_REQUIRED: "error",
-}
+_STATES = {Gate.SUCCESS: "success", Gate.FAILURE: "failure", Gate.ACTION_REQUIRED: "error"}
 
 
 @dataclass

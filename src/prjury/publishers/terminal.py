@@ -237,10 +237,7 @@ class LiveProgress:
     """
 
     def __init__(
-        self,
-        stream: TextIO,
-        redact: Redact = BY_SHAPE,
-        clock: Callable[[], float] = time.monotonic,
+        self, stream: TextIO, redact: Redact = BY_SHAPE, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._stream, self._redact, self._clock = stream, redact, clock
         self._lock = threading.RLock()

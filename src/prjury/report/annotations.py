@@ -99,11 +99,7 @@ _MARKER = re.compile(r"<!-- prjury:v1((?: [a-z]+=[^\s>]*)*) ?-->")
 #: What tells our verdicts and remarks from our answers to commands.
 MARKER_ID = "default"
 _BACKTICKS = re.compile("`+")
-_WORDS = {
-    Weight.MUST_FIX: "Must fix",
-    Weight.SHOULD_LOOK: "Should look at",
-    Weight.NIT: "Hint",
-}
+_WORDS = {Weight.MUST_FIX: "Must fix", Weight.SHOULD_LOOK: "Should look at", Weight.NIT: "Hint"}
 
 #: The lines that a pull request adds: path as git stores it, number at the head, line.
 AddedLines = Mapping[str, Mapping[int, Line]]
@@ -211,9 +207,7 @@ _SARIF_LEVELS = {Weight.MUST_FIX: "error", Weight.SHOULD_LOOK: "warning", Weight
 
 
 def to_sarif(
-    report: Report,
-    redact: Redact = BY_SHAPE,
-    most_results: int = MOST_RESULTS,
+    report: Report, redact: Redact = BY_SHAPE, most_results: int = MOST_RESULTS
 ) -> dict[str, Any]:
     view, writer = page(report, redact), _SarifWriter(redact)
     every = [finding for finding in view.findings if finding.place]

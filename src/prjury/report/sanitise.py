@@ -122,10 +122,7 @@ _ISSUERS = {
         r"(?:[sr]k_(?:live|test)|whsec)_[A-Za-z0-9]{16,}",
     ),
     "API key": (("sk-",), r"(?<![A-Za-z0-9_-])sk-[A-Za-z0-9_-]{20,}"),
-    "JWT": (
-        ("eyJ",),
-        r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*",
-    ),
+    "JWT": (("eyJ",), r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*"),
 }
 _ASSIGNED = r"\\?[\"']?\s{0,9}[:=]\s{0,9}\\?[\"']?"
 #: Shapes of several words, in whatever case they begin; the first group is the secret where the
@@ -138,10 +135,7 @@ _PHRASES = {
             r"(?s:.*?)(?:-----END [A-Z0-9 ]{0,80}PRIVATE KEY[A-Z ]{0,80}-----|\Z)"
         ),
     ),
-    "credentials": (
-        ("://",),
-        r"://([^\s/@:\"'<>]*:[^\s/@\"'<>]+|[^\s/@:\"'<>]{20,})@",
-    ),
+    "credentials": (("://",), r"://([^\s/@:\"'<>]*:[^\s/@\"'<>]+|[^\s/@:\"'<>]{20,})@"),
     "authorization": (
         ("authorization",),
         (
