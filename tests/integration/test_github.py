@@ -23,7 +23,7 @@ from fakes.writing import connected
 from prjury.errors import PublishError, SourceError, UsageError
 from prjury.github.client import Connection, GitHub, RetryBudget
 from prjury.github.payload import Tip
-from prjury.github.pulls import list_candidate_pulls
+from prjury.github.pulls import list_all_or_found_pulls
 from prjury.github.repo_client import RepoClient
 from prjury.publishers.comment import StickyComment
 
@@ -152,20 +152,20 @@ class TestReading:
 
 class TestIdentity:
     def test_the_jobs_own_token(self, connect: Callable[..., GitHub]) -> None:
-        assert connect().find_account() == "github-actions[bot]"
+        assert connect().fetch_own_login() == "github-actions[bot]"
 
     @pytest.mark.parametrize("login", ["our-app[bot]", "our-app"])
     def test_another_app(
         self, fake: FakeGitHub, connect: Callable[..., GitHub], login: str
     ) -> None:
         fake.accounts["ghs_app"] = Account(login, "Bot")
-        assert connect("ghs_app").find_account() == "our-app[bot]"
+        assert connect("ghs_app").fetch_own_login() == "our-app[bot]"
 
     def test_without_graphql_it_is_the_job(
         self, fake: FakeGitHub, connect: Callable[..., GitHub]
     ) -> None:
         fake.faults = [Fault("POST", "/graphql", status=403, body='{"message": "No."}')]
-        assert connect().find_account() == "github-actions[bot]"
+        assert connect().fetch_own_login() == "github-actions[bot]"
 
 
 class TestSticky:
@@ -350,7 +350,7 @@ class TestManyOpenPulls:
 
     def ask(self, many: FakeGitHub) -> list[int | None]:
         with connected(many) as hub:
-            found = list_candidate_pulls(hub, "octo/shop", f"{7:040x}", "ada/shop", "b7")
+            found = list_all_or_found_pulls(hub, "octo/shop", f"{7:040x}", "ada/shop", "b7")
         return [pull.number for pull in found if pull.head.sha == f"{7:040x}"]
 
     def test_few_requests_tell_whose_head_it_is(self, many: FakeGitHub) -> None:
@@ -365,5 +365,5 @@ class TestManyOpenPulls:
         with pytest.raises(SourceError, match="does not know #7 by its head yet"):
             self.ask(many)
         with connected(many) as hub:  # it was pushed to, and the branch says so
-            found = list_candidate_pulls(hub, "octo/shop", "f" * 40, "ada/shop", "b7")
+            found = list_all_or_found_pulls(hub, "octo/shop", "f" * 40, "ada/shop", "b7")
         assert [pull.number for pull in found] == [7]

@@ -21,7 +21,7 @@ from prjury.git.open_snapshot import NothingToReview
 from prjury.github.client import GitHub
 from prjury.github.event import Event, EventKind
 from prjury.github.payload import PullFacts
-from prjury.github.pulls import MergeState, await_mergeability, poll_mergeable, read_message
+from prjury.github.pulls import MergeState, await_mergeability, poll_states_and_total, read_message
 from prjury.snapshot.model import visible
 
 #: The word in the comment's marker where a conflict is all that the report was made of.
@@ -94,7 +94,7 @@ class _Watch:
         if not (base.ref and base.sha):
             self.observations.append("Nothing to do: no branch has moved.")
             return
-        states, total = poll_mergeable(self.client, self.event.repo, base.ref, _MOST)
+        states, total = poll_states_and_total(self.client, self.event.repo, base.ref, _MOST)
         judged = 0
         for state in states:
             if state.mergeable is not False or judged == _MOST_JUDGED:

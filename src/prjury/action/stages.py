@@ -35,7 +35,7 @@ from prjury.git.open_snapshot import SUPERSEDED, NothingToReview
 from prjury.github.artifacts import FILE, BuildArtifact
 from prjury.github.event import ENDED, Event, EventKind, Superseded, find_only_pull, read_event
 from prjury.github.payload import PullFacts, Tip
-from prjury.github.pulls import list_candidate_pulls, require_single_pull, twins_of
+from prjury.github.pulls import list_all_or_found_pulls, refuse_shared_head, twins_of
 from prjury.github.workflow_runs import WorkflowRun, has_newer_run
 from prjury.jury.judgment import Status
 from prjury.publishers.files import write_atomically
@@ -259,10 +259,10 @@ def refuse_head_shared_with_fork(event: Event, job: Job) -> None:
     try:
         with job.dependencies.connect(event, job.inputs) as client:
             pull = event.pull
-            every = list_candidate_pulls(client, event.repo, head, pull.head_repo, pull.head.ref)
+            every = list_all_or_found_pulls(client, event.repo, head, pull.head_repo, pull.head.ref)
             twins = twins_of(every, head)
         if any(twin.is_fork for twin in twins):
-            require_single_pull(twins, head)
+            refuse_shared_head(twins, head)
         elif len(twins) > 1:
             numbers = ", ".join(f"#{twin.number}" for twin in twins)
             job.log.say(f"{numbers} have the same head, and so the same check.")

@@ -146,7 +146,7 @@ def make_checks_or_reason(
     """The checks of the repository that is cloned from a URL, or why they cannot be had."""
     if offline:
         return "--offline forbids to ask GitHub. Leave it out, or build here: `build: {from: run}`"
-    place = locate_on_github(url, environ)
+    place = find_api_and_repo_name(url, environ)
     if place is None:
         return (
             f"the repository is not known to be on {_server(environ) or 'GitHub'}. Name the pull "
@@ -162,7 +162,7 @@ def make_checks_or_reason(
     return CommitChecks(Connection(api, token), name, _read_own_run(environ))
 
 
-def locate_on_github(url: str | None, environ: Mapping[str, str]) -> tuple[str, str] | None:
+def find_api_and_repo_name(url: str | None, environ: Mapping[str, str]) -> tuple[str, str] | None:
     """GitHub's API and ``owner/name`` of the repository at a URL; None where it is elsewhere."""
     host = _server(environ)
     match = _CLONE_URL.search(url or "")

@@ -333,12 +333,14 @@ class GitHub:
             return False
         return right in {"admin", "write", "maintain"}
 
-    def find_account(self) -> str:
+    def fetch_own_login(self) -> str:
         """The account that the token acts as; an installation's token acts as a bot."""
         if self._account is None:
             is_installation = (self.connection.token or "").startswith("ghs_")
             self._account = (
-                self._fetch_bot() if is_installation else self._fetch_user() or self._fetch_bot()
+                self._fetch_bot_login()
+                if is_installation
+                else self._fetch_user_login() or self._fetch_bot_login()
             )
         return self._account
 
@@ -373,7 +375,7 @@ class GitHub:
             self._opened = _open_client(self.connection)
         return self._opened
 
-    def _fetch_user(self) -> str:
+    def _fetch_user_login(self) -> str:
         """The person behind the token; empty for an installation, which may not ask."""
         try:
             return self.ask(
@@ -387,7 +389,7 @@ class GitHub:
                 raise
         return ""
 
-    def _fetch_bot(self) -> str:
+    def _fetch_bot_login(self) -> str:
         """Installations may not ask `/user`, but GraphQL tells them who they are."""
         query = "query { viewer { login } }"
         try:

@@ -24,7 +24,7 @@ from prjury.github.payload import (
     read_repo_name,
     text,
 )
-from prjury.github.pulls import list_candidate_pulls, make_unsure_pull_error, require_single_pull
+from prjury.github.pulls import list_all_or_found_pulls, make_unsure_pull_error, refuse_shared_head
 from prjury.github.workflow_runs import WorkflowRun, read_workflow_run
 
 #: How a run ends that has run its jobs. One that waits for an approval is told of as completed,
@@ -52,8 +52,8 @@ def find_only_pull(client: GitHub, repo: str, run: WorkflowRun) -> PullFacts | S
             "Nothing can be pushed there any more: close this pull request, and open one from a "
             "repository that is there",
         )
-    every = list_candidate_pulls(client, repo, run.head_sha, run.head_repo, run.head_branch)
-    require_single_pull(every, run.head_sha)
+    every = list_all_or_found_pulls(client, repo, run.head_sha, run.head_repo, run.head_branch)
+    refuse_shared_head(every, run.head_sha)
     own = [pull for pull in every if _is_of(pull, repo, run)]
     if pulls := [pull for pull in own if pull.head.sha == run.head_sha]:
         return pulls[0]

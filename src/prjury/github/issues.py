@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from prjury.errors import SourceError, UsageError
-from prjury.github.checks import locate_on_github
+from prjury.github.checks import find_api_and_repo_name
 from prjury.github.client import GITHUB_API, Connection, GitHub, RetryBudget
 from prjury.github.payload import at, read_number, text
 from prjury.ports.types import LinkedIssue
@@ -43,7 +43,7 @@ def fetch_issues_or_problems(
     pull: PullRequest, url: str | None, environ: Mapping[str, str], *, offline: bool = False
 ) -> tuple[LinkedIssue, ...]:
     """Read the issues that a pull request closes; where one cannot be read, why."""
-    place = locate_on_github(url, environ)
+    place = find_api_and_repo_name(url, environ)
     if place is None and environ.get("GITHUB_REPOSITORY") == pull.repo:
         place = environ.get("GITHUB_API_URL", GITHUB_API), pull.repo
     api, repo = place or ("", pull.repo)

@@ -16,7 +16,7 @@ _FEW = 300
 _MOST_FOUND = 50
 
 
-def list_candidate_pulls(
+def list_all_or_found_pulls(
     client: GitHub, repo: str, head_sha: str, head_repo: str | None, branch: str | None
 ) -> list[PullFacts]:
     """The open pull requests that may have a commit as their head.
@@ -30,7 +30,7 @@ def list_candidate_pulls(
     listed = list(islice(entries, _FEW))
     if len(listed) < _FEW:
         return client.ask(doing, lambda: list(map(read_pull, listed)))
-    pulls = {pull.number: pull for pull in _search_all_open_pulls(client, repo, head_sha)}
+    pulls = {pull.number: pull for pull in _search_open_pulls_by_head(client, repo, head_sha)}
     query |= {"head": f"{(head_repo or '').partition('/')[0]}:{branch or ''}"}
     own = client.repo(repo).list_all(doing, "/pulls", read_pull, scope=needs, query=query)
     unknown = [pull for pull in twins_of(own, head_sha) if pull.number not in pulls]
@@ -40,7 +40,7 @@ def list_candidate_pulls(
     return list((pulls | {pull.number: pull for pull in own}).values())
 
 
-def _search_all_open_pulls(client: GitHub, repo: str, head_sha: str) -> Iterator[PullFacts]:
+def _search_open_pulls_by_head(client: GitHub, repo: str, head_sha: str) -> Iterator[PullFacts]:
     query = {"q": f"repo:{repo} is:pr is:open {head_sha}", "per_page": _MOST_FOUND}
     answer = client.ask(
         f"search for the pull requests of {repo} with {head_sha[:12]}",
@@ -63,7 +63,7 @@ def read_message(client: GitHub, repo: str, sha: str) -> str:
     )
 
 
-def require_single_pull(pulls: Iterable[PullFacts], head_sha: str) -> None:
+def refuse_shared_head(pulls: Iterable[PullFacts], head_sha: str) -> None:
     """Refuses a commit that is the head of several pull requests.
 
     A check or status belongs to the commit, not to the pull request: judged against one base, it
@@ -117,7 +117,9 @@ class MergeState(Struct, frozen=True):
     mergeable: bool | None
 
 
-def poll_mergeable(client: GitHub, repo: str, base: str, most: int) -> tuple[list[MergeState], int]:
+def poll_states_and_total(
+    client: GitHub, repo: str, base: str, most: int
+) -> tuple[list[MergeState], int]:
     """The pull requests onto a branch, the last updated first, and how many there are in all."""
     owner, _, name = repo.partition("/")
     variables = {"owner": owner, "name": name, "base": base, "size": most}

@@ -57,7 +57,7 @@ class RepoClient:
     def account(self) -> str:
         """The account that the token acts as."""
         try:
-            return self.client.find_account()
+            return self.client.fetch_own_login()
         except SourceError as error:
             raise error.phrase_error(self.error) from error
 

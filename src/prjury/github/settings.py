@@ -13,7 +13,7 @@ from urllib.parse import quote
 from msgspec import Struct
 
 from prjury.errors import SourceError
-from prjury.github.checks import locate_on_github
+from prjury.github.checks import find_api_and_repo_name
 from prjury.github.client import GITHUB_API, Connection, GitHub, RetryBudget
 from prjury.github.payload import at, text
 
@@ -115,7 +115,7 @@ def make_settings_or_reason(
     """The settings of the repository that is cloned from a URL, or why they cannot be asked for."""
     if offline:
         return "--offline forbids to ask GitHub"
-    place = locate_on_github(url, environ)
+    place = find_api_and_repo_name(url, environ)
     if place is None:
         return "the repository has no remote on GitHub"
     token = environ.get("GITHUB_TOKEN") or environ.get("GH_TOKEN")
