@@ -21,7 +21,7 @@ from prjury.errors import PublishError
 from prjury.github.payload import at, object_name, text
 from prjury.github.repo_client import RepoClient, ignore, login_of
 from prjury.publishers.labels import add_labels
-from prjury.publishers.races import LookAgainError, guard_write, retry
+from prjury.publishers.races import LookAgainError, raise_if_unclear, retry_unclear
 from prjury.report.model import Backport
 from prjury.report.render import render_template
 from prjury.report.sanitise import BY_SHAPE, Redact, join_lines
@@ -237,7 +237,7 @@ class BackportPulls:
         if not pick.conflicts and not pick.commits:
             return Proposal(pick.branch, "nothing", note="There is nothing to pick")
         refuse_unsendable(pick)
-        return retry(lambda: self._find_or_open_pull(pick), self.room.client.sleep)
+        return retry_unclear(lambda: self._find_or_open_pull(pick), self.room.client.sleep)
 
     def _find_or_open_pull(self, pick: Pick) -> Proposal:
         if existing := self._find_existing_and_label(pick):
@@ -309,7 +309,7 @@ class BackportPulls:
             else:
                 sha = upload_commits(pick, self.room)
             try:
-                with guard_write():
+                with raise_if_unclear():
                     self._create_branch(head, sha)
             except PublishError as error:
                 if error.reason == "refused" and self._read_tip(head) is not None:
@@ -358,13 +358,13 @@ class BackportPulls:
             "head": head_of(pick),
             "base": pick.branch,
             "title": join_lines(f"[{pick.branch}] {pick.title}", _LONGEST_TITLE, self.redact),
-            "body": write_pull_body(pick, tip, self.redact),
+            "body": render_pull_body(pick, tip, self.redact),
             "draft": is_draft,
         }
         doing = f"open a pull request onto {visible(pick.branch)} of {self.room.repo}"
         needs = "pull-requests: write"
         try:
-            with guard_write():
+            with raise_if_unclear():
                 opened = self.room.write(
                     PullRequest, doing, "POST", "/pulls", content, scope=needs, repeatable=False
                 )
@@ -437,7 +437,7 @@ def is_marked(body: str, pick: Pick) -> bool:
     return _MARKER.fullmatch(first) is not None and first == marker_of(pick)
 
 
-def write_pull_body(pick: Pick, head_sha: str, redact: Redact) -> str:
+def render_pull_body(pick: Pick, head_sha: str, redact: Redact) -> str:
     # The push goes over the empty commit only.
     head = head_of(pick)
     lease, to = shlex.quote(f"{head}:{head_sha}"), shlex.quote(f"HEAD:refs/heads/{head}")

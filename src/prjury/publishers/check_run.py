@@ -25,11 +25,11 @@ from prjury.publishers.races import (
     LookAgainError,
     Run,
     Url,
-    find_newest,
+    find_newest_after,
     find_run,
-    guard_write,
+    raise_if_unclear,
     read_run,
-    retry,
+    retry_unclear,
 )
 from prjury.report.annotations import MARKER_ID, Annotation, Annotations, annotate, identify
 from prjury.report.model import Report
@@ -94,13 +94,15 @@ class CheckRunReport:
         if is_new:
             with suppress(LookAgainError):
                 return self._create(head_sha).html_url
-        return retry(lambda: self._begin_unless_newer(head_sha), self.room.client.sleep)
+        return retry_unclear(lambda: self._begin_or_end_as_newer(head_sha), self.room.client.sleep)
 
     def publish(self, report: Report) -> str | None:
         head = report.pull.head.sha
         annotations = annotate(report, self.redact) if self.has_annotations else Annotations()
         words = CheckRunTexts.of(report, self.render(report), self.redact)
-        url = retry(lambda: self._post_if_newest(head, words, annotations), self.room.client.sleep)
+        url = retry_unclear(
+            lambda: self._post_or_end_as_newer(head, words, annotations), self.room.client.sleep
+        )
         self._ended.add(head)
         return url
 
@@ -110,24 +112,28 @@ class CheckRunReport:
             return None
         summary = plain(reason, 1_000, self.redact)
         words = CheckRunTexts(Gate.ACTION_REQUIRED.value, "⚪ Could not be judged", summary)
-        return retry(lambda: self._conclude_unless_newer(head_sha, words), self.room.client.sleep)
+        return retry_unclear(
+            lambda: self._conclude_or_end_as_newer(head_sha, words), self.room.client.sleep
+        )
 
-    def _begin_unless_newer(self, head: Head) -> Url:
+    def _begin_or_end_as_newer(self, head: Head) -> Url:
         own = self._find_own_checks(head)
         if not own:
             return self._create(head).html_url
         if newer := self._find_newer(own):
-            return self._end_like_newer(own, newer)
+            return self._end_as_newer(own, newer)
         opened = self._update_or_post_check(own[-1], self._make_body(*_JUDGING))
         # One that cannot be opened again would show an earlier verdict until there is a new one.
         shown = opened if _conclusion_of(opened) is None else self._create(head)
         return shown.html_url
 
-    def _post_if_newest(self, head: Head, words: CheckRunTexts, annotations: Annotations) -> Url:
+    def _post_or_end_as_newer(
+        self, head: Head, words: CheckRunTexts, annotations: Annotations
+    ) -> Url:
         fresh, self._fresh = self._fresh, None
         own = [fresh] if fresh else self._find_own_checks(head)
         if newer := self._find_newer(own):
-            return self._end_like_newer(own, newer)
+            return self._end_as_newer(own, newer)
         missing = self._list_missing(own[-1], annotations.entries) if own and not fresh else None
         shown = fresh or (own[-1] if missing is not None else head)
         ended = self._annotate_and_conclude(shown, words, annotations, missing)
@@ -139,10 +145,10 @@ class CheckRunReport:
             # A second look: GitHub shows the check run that was begun last, which may be ours.
             own = self._find_own_checks(head)
             if newer := self._find_newer(own):
-                return self._end_like_newer(own, newer)
+                return self._end_as_newer(own, newer)
         return ended.html_url
 
-    def _end_like_newer(self, own: Sequence[CheckRun], newer: CheckRun) -> Url:
+    def _end_as_newer(self, own: Sequence[CheckRun], newer: CheckRun) -> Url:
         """End our own check runs like a newer run's: GitHub shows the one that was begun last."""
         conclusion = _conclusion_of(newer) or Gate.ACTION_REQUIRED.value
         words = CheckRunTexts(conclusion, "Superseded", "A newer run reports the verdict.")
@@ -151,10 +157,10 @@ class CheckRunReport:
                 self._conclude(run, words)
         return newer.html_url
 
-    def _conclude_unless_newer(self, head: Head, words: CheckRunTexts) -> Url:
+    def _conclude_or_end_as_newer(self, head: Head, words: CheckRunTexts) -> Url:
         own = self._find_own_checks(head)
         if newer := self._find_newer(own):
-            return self._end_like_newer(own, newer)
+            return self._end_as_newer(own, newer)
         latest = own[-1] if own else self._create(head)
         is_ours = self._own_run is not None and self._find_writer(latest) == self._own_run
         if is_ours and _conclusion_of(latest) is not None:
@@ -162,7 +168,7 @@ class CheckRunReport:
         return self._conclude(latest, words).html_url
 
     def _find_newer(self, own: Sequence[CheckRun]) -> CheckRun | None:
-        return find_newest(own, self._own_run, self._find_writer)
+        return find_newest_after(own, self._own_run, self._find_writer)
 
     @property
     def _own_run(self) -> Run | None:
@@ -214,7 +220,7 @@ class CheckRunReport:
         content = {"name": NAME, "head_sha": object_name(head, "the head"), **content}
         doing = f"make a check run of {self.room.repo}"
         try:
-            with guard_write():
+            with raise_if_unclear():
                 return self.room.write(
                     CheckRun, doing, "POST", "/check-runs", content, scope=_WRITES, repeatable=False
                 )
@@ -272,7 +278,7 @@ class CheckRunReport:
         if isinstance(run, str):
             return self._post_check(run, content)
         doing, path = f"update the check run of {self.room.repo}", f"/check-runs/{run.id}"
-        with guard_write():
+        with raise_if_unclear():
             kind, once = type(run), "annotations" not in content["output"]
             return self.room.write(
                 kind, doing, "PATCH", path, content, scope=_WRITES, repeatable=once

@@ -16,7 +16,15 @@ from prjury.errors import PublishError
 from prjury.github.payload import CommentFacts
 from prjury.github.posts import delete_comment, post_comment, read_comments
 from prjury.github.repo_client import RepoClient, ignore
-from prjury.publishers.races import LookAgainError, Run, find_newest, guard_write, read_run, retry
+from prjury.publishers.races import (
+    LookAgainError,
+    Run,
+    Url,
+    find_newest_after,
+    raise_if_unclear,
+    read_run,
+    retry_unclear,
+)
 from prjury.report.annotations import MARKER_ID, read_markers
 from prjury.report.model import Report
 
@@ -61,19 +69,19 @@ class StickyComment:
         return self.write(self.render(report))
 
     def write(self, body: str) -> str:
-        return retry(lambda: self._post_or_edit_single(body), self.room.client.sleep)
+        return retry_unclear(lambda: self._post_or_edit_and_dedupe(body), self.room.client.sleep)
 
-    def _post_or_edit_single(self, body: str) -> str:
+    def _post_or_edit_and_dedupe(self, body: str) -> Url:
         seen, self.comments = self.comments, None  # another attempt looks again
         own = self._find_own_comments(seen)
         if not own:
-            with guard_write():
+            with raise_if_unclear():
                 created = post_comment(self.room, self.number, body)
             # A second look: another run may have seen nothing and posted at the same time.
             comments = {comment.id: comment for comment in (created, *self._find_own_comments())}
             own = sorted(comments.values(), key=attrgetter("id"))
         oldest, *duplicates = own
-        newer = find_newest(own, _find_writer(body), lambda comment: _find_writer(comment.body))
+        newer = find_newest_after(own, _find_writer(body), lambda other: _find_writer(other.body))
         self.outdated = newer is not None
         text = newer.body.replace("\r\n", "\n") if newer else body
         if oldest.body.replace("\r\n", "\n") != text:

@@ -33,7 +33,7 @@ class Labels:
     notes: tuple[str, ...] = field(default=(), init=False)
 
     def publish(self, report: Report) -> str | None:
-        desired, obsolete = _split_labels(report, self.mapping)
+        desired, obsolete = _split_desired_and_obsolete_labels(report, self.mapping)
         if not (desired or obsolete):
             return None
         from github.Label import Label  # noqa: PLC0415 - heavy, hence late
@@ -70,7 +70,9 @@ def add_labels(room: RepoClient, number: int, names: Sequence[str]) -> None:
     room.send(doing, "POST", path, {"labels": list(names)}, ignore, scope=_NEEDS)
 
 
-def _split_labels(report: Report, mapping: Mapping[str, str]) -> tuple[dict[str, str], set[str]]:
+def _split_desired_and_obsolete_labels(
+    report: Report, mapping: Mapping[str, str]
+) -> tuple[dict[str, str], set[str]]:
     labels = [(mapping.get(status), status is report.verdict.status) for status in Status]
     if pattern := mapping.get(BACKPORT):
         labels += [

@@ -36,7 +36,7 @@ class LookAgainError(Exception):
 
 
 @contextmanager
-def guard_write() -> Iterator[None]:
+def raise_if_unclear() -> Iterator[None]:
     """Guard a write that must not be carried out twice."""
     try:
         yield
@@ -46,7 +46,7 @@ def guard_write() -> Iterator[None]:
         raise
 
 
-def retry(attempt: Callable[[], Result], sleep: Callable[[float], None]) -> Result:
+def retry_unclear(attempt: Callable[[], Result], sleep: Callable[[float], None]) -> Result:
     """Return the result of an attempt; up to four are made while it is unclear what came of it."""
     number = 1
     while True:
@@ -69,7 +69,7 @@ def find_run(url: str | None) -> Run | None:
     return (int(match[1]), int(match[2] or 1)) if match else None
 
 
-def find_newest(
+def find_newest_after(
     entries: Iterable[Entry], run: Run | None, read_writer: Callable[[Entry], Run | None]
 ) -> Entry | None:
     """Return the entry that the latest run after ours has written; None if there is none."""

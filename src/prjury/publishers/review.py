@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from prjury.errors import PublishError
 from prjury.github.payload import at, object_name, text
 from prjury.github.repo_client import RepoClient, login_of
-from prjury.publishers.races import Url, guard_write, retry
+from prjury.publishers.races import Url, raise_if_unclear, retry_unclear
 from prjury.report.annotations import MARKER_ID, Remark, Reviewer, list_added_lines, read_markers
 from prjury.report.continuity import make_resolved_test
 from prjury.report.model import Report
@@ -62,7 +62,7 @@ class LineReview:
         self._resolve_settled_threads(report)
         if not reviewer.remarks():
             return None
-        return retry(lambda: self._find_or_post_review(reviewer), self.room.client.sleep)
+        return retry_unclear(lambda: self._find_or_post_review(reviewer), self.room.client.sleep)
 
     def _find_or_post_review(self, reviewer: Reviewer) -> Url | None:
         head = reviewer.report.pull.head.sha
@@ -78,21 +78,15 @@ class LineReview:
         from github.PullRequestComment import PullRequestComment  # noqa: PLC0415 - heavy, hence late
         from github.PullRequestReview import PullRequestReview  # noqa: PLC0415 - the same
 
-        reviews: list[Posted] = self.room.list_objects(
-            PullRequestReview,
-            f"list the reviews of {self._pull_name}",
-            f"{self._address}/reviews",
-            scope=_READS,
-        )
-        comments: list[Posted] = self.room.list_objects(
-            PullRequestComment,
-            f"list the review comments of {self._pull_name}",
-            f"{self._address}/comments",
-            scope=_READS,
+        doing, path = f"list the reviews of {self._pull_name}", f"{self._address}/reviews"
+        reviews: list[Posted] = self.room.list_objects(PullRequestReview, doing, path, scope=_READS)
+        doing, path = f"list the review comments of {self._pull_name}", f"{self._address}/comments"
+        remarks: list[Posted] = self.room.list_objects(
+            PullRequestComment, doing, path, scope=_READS
         )
         marked = [
             (posted, values)
-            for posted in (*reviews, *comments)
+            for posted in (*reviews, *remarks)
             if (values := read_markers(posted.body or "")) and values.get("id") == MARKER_ID
         ]
         account = self.room.account() if marked else ""
@@ -113,7 +107,7 @@ class LineReview:
         doing, path = f"review {self._pull_name}", f"{self._address}/reviews"
         kind = PullRequestReview
         try:
-            with guard_write():
+            with raise_if_unclear():
                 return self.room.write(
                     kind, doing, "POST", path, content, scope=_WRITES, repeatable=False
                 ).html_url

@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING
 from prjury.github.posts import find_status, list_statuses, set_status
 from prjury.github.repo_client import RepoClient, login_of
 from prjury.jury.gate import Gate
-from prjury.publishers.races import Run, find_newest, find_run, guard_write, retry
+from prjury.publishers.races import (
+    Run,
+    find_newest_after,
+    find_run,
+    raise_if_unclear,
+    retry_unclear,
+)
 from prjury.report.model import Report
 from prjury.report.sanitise import BY_SHAPE, Redact, join_lines
 
@@ -45,9 +51,11 @@ class CommitStatus:
         """Say in a line what is known of a head; `pending` keeps a required status closed."""
         line = join_lines(words, _LONGEST, self.redact)
         description = _FOUR_BYTES.sub("\N{REPLACEMENT CHARACTER}", line)
-        retry(lambda: self._set_unless_newer_run(sha, state, description), self.room.client.sleep)
+        retry_unclear(
+            lambda: self._set_unless_same_or_newer(sha, state, description), self.room.client.sleep
+        )
 
-    def _set_unless_newer_run(self, sha: str, state: str, description: str) -> None:
+    def _set_unless_same_or_newer(self, sha: str, state: str, description: str) -> None:
         latest = find_status(self.room, sha, CONTEXT)
         if latest and self._is_own_status(latest):
             is_same = _words_of(latest) == (state, description, self.page)
@@ -61,12 +69,12 @@ class CommitStatus:
                 self._create(sha, *_words_of(newer))
 
     def _create(self, sha: str, state: str, description: str, page: str) -> None:
-        with guard_write():
+        with raise_if_unclear():
             words = {"state": state, "description": description, "target_url": page}
             set_status(self.room, sha, CONTEXT, **words)
 
     def _find_newer(self, statuses: Iterable[PostedStatus]) -> PostedStatus | None:
-        return find_newest(statuses, find_run(self.page), self._find_writer)
+        return find_newest_after(statuses, find_run(self.page), self._find_writer)
 
     def _find_writer(self, status: PostedStatus) -> Run | None:
         page = status.target_url or ""

@@ -308,11 +308,8 @@ def _make_invocation(
     view: View, writer: _SarifWriter, homeless: Sequence[FindingView], left_out: int
 ) -> dict[str, Any]:
     texts = [
-        (
-            _SARIF_LEVELS[finding.weight],
-            f"{break_links(writer.name(finding))}: {writer.message(finding)}",
-        )
-        for finding in homeless[:_MOST_NOTIFICATIONS]
+        (_SARIF_LEVELS[each.weight], f"{break_links(writer.name(each))}: {writer.message(each)}")
+        for each in homeless[:_MOST_NOTIFICATIONS]
     ]
     left_out += max(0, len(homeless) - _MOST_NOTIFICATIONS)
     if left_out:

@@ -134,14 +134,14 @@ class _Scope(Struct, frozen=True):
 def measure_coverage(pull: PullRequest, attempts: Sequence[TierAttempt]) -> Coverage:
     scope = _read_scope(attempts)
     places = [(file, *scope.explain_unjudged(file)) for file in pull.files]
-    not_checked = [(printable(file.path), reason) for file, _, reason in places if reason]
+    not_checked = [(printable(file.path), why) for file, _, why in places if why]
     return Coverage(
         scope=scope.kind,
         files_total=len(places),
         files_judged=len(places) - len(not_checked),
         added_lines_total=sum(file.additions for file, counts, _ in places if counts),
         added_lines_judged=sum(
-            file.additions for file, counts, reason in places if counts and not reason
+            file.additions for file, counts, why in places if counts and not why
         ),
         not_checked=tuple(NotChecked(*entry) for entry in not_checked),
         unread_content=tuple(printable(file.path) for file in pull.files if _is_opaque(file)),
@@ -173,9 +173,7 @@ def _read_scope(attempts: Sequence[TierAttempt]) -> _Scope:
         _DeclaredFiles.of(blocking),
         _DeclaredFiles.of(advisory),
         built=bool(ran),
-        unbuilt={
-            one.path: (one.counts, one.reason) for build in ran for one in build.unbuilt or ()
-        },
+        unbuilt={it.path: (it.counts, it.reason) for build in ran for it in build.unbuilt or ()},
         unparsed=_reasons(
             one for each in judgments if (merge := MergeFacts.parse(each)) for one in merge.unparsed
         ),

@@ -120,7 +120,7 @@ def view_findings(
             rules[id(seat.judgment)] = facts, _index_rules(facts)
         facts, index = rules[id(seat.judgment)]
         exact = index.get((check.name, at.path, at.line)) if at else None
-        is_here = at is not None and at.path not in gone
+        place = at and Location(paths.get(at.path, at.path), at.line, at.end_line)
         views.append(
             FindingView(
                 check=check,
@@ -129,9 +129,7 @@ def view_findings(
                 judge=seat.ballot.judge,
                 seat=seat.key,
                 advisory=seat.attempt.advisory,
-                place=Location(paths.get(at.path, at.path), at.line, at.end_line)
-                if at and is_here
-                else None,
+                place=place if at and at.path not in gone else None,
                 url=links.to(at) if at else None,
                 evidence=evidence_beyond(check),
                 rule=exact or index.get((check.name,)),
