@@ -15,7 +15,7 @@ from prjury.github.payload import at, object_name, text
 from prjury.github.repo_client import RepoClient, login_of
 from prjury.publishers.races import Url, raise_if_unclear, retry_unclear
 from prjury.report.annotations import MARKER_ID, Remark, Reviewer, list_added_lines, read_markers
-from prjury.report.continuity import make_resolved_test
+from prjury.report.continuity import make_fixed_or_dismissed_test
 from prjury.report.model import Report
 from prjury.report.render import marker
 from prjury.report.sanitise import BY_SHAPE, Redact, plain
@@ -119,7 +119,7 @@ class LineReview:
             return None
 
     def _resolve_settled_threads(self, report: Report) -> None:
-        is_settled = make_resolved_test(report)
+        is_settled = make_fixed_or_dismissed_test(report)
         try:
             for thread in self._list_unresolved_threads():
                 comments = at(thread, "comments", "nodes")

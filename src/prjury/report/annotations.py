@@ -137,7 +137,7 @@ class Reviewer(Struct, frozen=True):
 
     def remarks(self, earlier: Collection[str] = (), most: int = MOST_INLINE) -> list[Remark]:
         return [
-            self._write_remark(finding, span)
+            self._make_remark(finding, span)
             for finding, span in islice(self._place_findings(), most)
             if finding.check.fingerprint not in earlier
         ]
@@ -146,13 +146,13 @@ class Reviewer(Struct, frozen=True):
         for finding in page(self.report, self.redact).findings:
             place, is_settled = finding.place, finding.dismissed or finding.suppressed_by
             if place and place.line and not is_settled and is_sendable(place.path):
-                span = _narrow_to_added(place, self.added.get(place.path, {}))
+                span = _keep_or_narrow_to_first_added(place, self.added.get(place.path, {}))
                 if span:
                     yield finding, span
 
-    def _write_remark(self, finding: FindingView, span: Location) -> Remark:
+    def _make_remark(self, finding: FindingView, span: Location) -> Remark:
         check = finding.check
-        remedy = self._write_suggestion(finding, span) or self._describe_fix(finding)
+        remedy = self._make_suggestion(finding, span) or self._describe_fix(finding)
         message = f": {prose(check.message, 1_000, self.redact)}" if check.message.strip() else ""
         body = (
             f"<!-- prjury:v1 finding={check.fingerprint} seat={finding.seat} id={MARKER_ID} -->\n"
@@ -172,7 +172,7 @@ class Reviewer(Struct, frozen=True):
             return fence_text(fix, 2_000, self.redact)
         return f"To fix: {prose(fix, 600, self.redact)}"
 
-    def _write_suggestion(self, finding: FindingView, span: Location) -> str:
+    def _make_suggestion(self, finding: FindingView, span: Location) -> str:
         """Write a block that a click applies, if the fix is a whole line and needs no cleaning."""
         fix, line = finding.check.fix, self.added.get(span.path, {}).get(span.line or 0)
         if not fix or line is None or span.end_line not in {None, span.line}:
@@ -185,7 +185,7 @@ class Reviewer(Struct, frozen=True):
         return f"{fence}suggestion\n{fix}\n{fence}"
 
 
-def _narrow_to_added(place: Location, added: Mapping[int, Line]) -> Location | None:
+def _keep_or_narrow_to_first_added(place: Location, added: Mapping[int, Line]) -> Location | None:
     """The place itself where all of it is added, else its first added line."""
     first = place.line or 1
     last = min(place.end_line or first, first + len(added))

@@ -69,7 +69,7 @@ def backports_page(reported: Backports) -> View:
     return View(headline=reported.headline, notes=reported.notes, backports=branches)
 
 
-def split_wanted_backports(backports: Sequence[Backport]) -> dict[str, tuple[View, ...]]:
+def view_asked_and_other_backports(backports: Sequence[Backport]) -> dict[str, tuple[View, ...]]:
     """Show first the branches that somebody asked for, or will probably want."""
     first, others = [], []
     for backport in backports:

@@ -73,7 +73,7 @@ def name_finding(finding: Finding) -> str:
     return f"{finding.check.fingerprint}.{finding.voice.key}"
 
 
-def write_findings_marker(report: Report) -> str:
+def format_findings_for_marker(report: Report) -> str:
     groups, room = [], _MOST
     every = group_findings(findings(report.verdict, report.dismissals))
     for group in every:
@@ -102,7 +102,7 @@ def compare_findings(verdict: Verdict, head: str, reported: PastVerdict | None) 
         return None
     then, before = earlier
     counts = Counter(finding.check.fingerprint for finding in findings(verdict))
-    judged, fixed, still_open = find_judged_seats(verdict), 0, 0
+    judged, fixed, still_open = map_seats_to_judged(verdict), 0, 0
     for name in before:
         fingerprint, _, seat = name.partition(".")
         if counts[fingerprint]:
@@ -120,10 +120,10 @@ def compare_findings(verdict: Verdict, head: str, reported: PastVerdict | None) 
     )
 
 
-def make_resolved_test(report: Report) -> Callable[[str, str], bool]:
+def make_fixed_or_dismissed_test(report: Report) -> Callable[[str, str], bool]:
     present = {finding.check.fingerprint for finding in findings(report.verdict)}
     dismissed = {dismissal.finding for dismissal in report.dismissals}
-    judged = find_judged_seats(report.verdict)
+    judged = map_seats_to_judged(report.verdict)
 
     def is_settled(finding: str, seat: str) -> bool:
         is_fixed = finding not in present and judged.get(seat, False)
@@ -132,7 +132,7 @@ def make_resolved_test(report: Report) -> Callable[[str, str], bool]:
     return is_settled
 
 
-def find_judged_seats(verdict: Verdict) -> Mapping[str, bool]:
+def map_seats_to_judged(verdict: Verdict) -> Mapping[str, bool]:
     """Return by judge whether it came to a vote; for one that is not known, whether all did."""
     seats = {"": all(attempt.ran for attempt in verdict.attempts)}
     for seat in seat_outcomes(verdict):

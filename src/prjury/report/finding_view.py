@@ -134,7 +134,7 @@ def view_findings(
                 evidence=evidence_beyond(check),
                 rule=exact or index.get((check.name,)),
                 replaces_line=bool(exact and exact.applicability),
-                suppressed_by=facts.find_suppression(check),
+                suppressed_by=facts.find_what_suppressed(check),
                 dismissed=finding.dismissal,
                 is_merge=bool(MergeFacts.parse(seat.judgment)),
             )

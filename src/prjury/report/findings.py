@@ -78,7 +78,7 @@ def seat_outcomes(verdict: Verdict) -> tuple[SeatOutcome, ...]:
     )
 
 
-def objectors(verdict: Verdict) -> tuple[SeatOutcome, ...]:
+def list_seats_against_pass(verdict: Verdict) -> tuple[SeatOutcome, ...]:
     if verdict.status is Status.PASS or verdict.aggregated.label == UNREAD_CONTENT:
         return ()
     voices = [v for v in seat_outcomes(verdict) if v.counts and v.judgment.status is verdict.status]

@@ -12,7 +12,13 @@ from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Check, Judgment, Status
 from prjury.jury.verdicts import TierAttempt, Verdict
 from prjury.jury.voting import BENIGN_LABELS, NOBODY_VOTED, NOT_APPLICABLE, NOT_CONFIGURED, Ballot
-from prjury.report.findings import HELD_BACK, SeatOutcome, blocking_checks, objectors, seat_outcomes
+from prjury.report.findings import (
+    HELD_BACK,
+    SeatOutcome,
+    blocking_checks,
+    list_seats_against_pass,
+    seat_outcomes,
+)
 from prjury.report.judge_facts import (
     BASE_BROKEN,
     NO_COMPARISON,
@@ -50,7 +56,7 @@ def headline(pull: PullRequest, verdict: Verdict, gate: Gate, coverage: Coverage
     unvoted = verdict.aggregated.label == NOBODY_VOTED
     decision = UNJUDGED if verdict.status is Status.ERROR or unvoted else HUMAN
     decision = DO_NOT if verdict.status is Status.FAIL else decision
-    line = f"{decision}: {_phrase_reason(pull, verdict)}"
+    line = f"{decision}: {_phrase_why_not_passed(pull, verdict)}"
     return f"{line} (not gating)" if gate is Gate.SUCCESS else line
 
 
@@ -60,13 +66,13 @@ def list_who_and_why(report: Report) -> tuple[tuple[str, str], ...]:
     if _find_hold(verdict):
         return ()
     if verdict.status is Status.PASS:
-        against = tuple(pair for attempt in verdict.attempts for pair in _list_advice(attempt))
+        against = tuple(pair for tier in verdict.attempts for pair in _list_advisers_against(tier))
         if against:
             return against
         seats = [seat for seat in seat_outcomes(verdict) if seat.counts]
         seats = [seat for seat in seats if seat.judgment.status is Status.PASS]
     else:
-        seats = list(objectors(verdict))
+        seats = list(list_seats_against_pass(verdict))
     pairs = tuple(
         (seat.ballot.judge, first_words(seat.judgment) or _describe_failure(pull, seat))
         for seat in seats
@@ -74,7 +80,7 @@ def list_who_and_why(report: Report) -> tuple[tuple[str, str], ...]:
     return pairs or (("", first_line(verdict.aggregated.reasoning)),)
 
 
-def _list_advice(attempt: TierAttempt) -> list[tuple[str, str]]:
+def _list_advisers_against(attempt: TierAttempt) -> list[tuple[str, str]]:
     is_unheard = attempt.status is Status.ERROR or (
         attempt.status is Status.ABSTAIN and attempt.worrying_abstention
     )
@@ -102,7 +108,7 @@ def _describe_pass(pull: PullRequest, verdict: Verdict, coverage: Coverage) -> s
     limits = "; ".join(filter(None, _list_caveats(pull, verdict, coverage)))
     advice = list(filter(None, map(_describe_advice_against, verdict.attempts)))
     overruled = any(seat.judgment.status is Status.FAIL for seat in _list_blocking(verdict))
-    decision = READY if is_proven(pull, verdict) else NOTHING_FOUND
+    decision = READY if is_built_and_tested(pull, verdict) else NOTHING_FOUND
     decision = GATE_OPEN if advice or overruled else decision
     line = f"{decision}, but {join_words(advice)}" if advice else decision
     return f"{line} ({limits})" if limits else line
@@ -112,7 +118,7 @@ def is_advised_against(verdict: Verdict) -> bool:
     return any(map(_describe_advice_against, verdict.attempts))
 
 
-def is_proven(pull: PullRequest, verdict: Verdict) -> bool:
+def is_built_and_tested(pull: PullRequest, verdict: Verdict) -> bool:
     """Return true if the tree that would be merged was built, with results of tests."""
     builds = _list_passed_builds(verdict)
     for build in builds:
@@ -256,10 +262,10 @@ def _name_unconfigured(verdict: Verdict) -> str:
     return f"{HUMAN}: no model is configured for {who}, and the policy requires one"
 
 
-def _phrase_reason(pull: PullRequest, verdict: Verdict) -> str:
+def _phrase_why_not_passed(pull: PullRequest, verdict: Verdict) -> str:
     if reason := _find_hold(verdict):
         return "; ".join(filter(None, [reason, _name_silent(seat_outcomes(verdict))]))
-    guilty = objectors(verdict)
+    guilty = list_seats_against_pass(verdict)
     if not guilty or verdict.aggregated.label == NOBODY_VOTED:
         return _shorten_reason(first_line(verdict.aggregated.reasoning))
     if verdict.status is Status.FAIL:
@@ -393,7 +399,7 @@ def find_help_url(report: Report) -> str | None:
     if report.gate is Gate.SUCCESS:
         return None
     verdict = report.verdict
-    judgments = [verdict.aggregated, *(seat.judgment for seat in objectors(verdict))]
+    judgments = [verdict.aggregated, *(seat.judgment for seat in list_seats_against_pass(verdict))]
     reasons = [judgment.reason or judgment.label for judgment in judgments]
     anchor = next((reason for reason in reasons if _WORD.fullmatch(reason or "")), None)
     return f"{DOCUMENTATION}/gate.md{f'#{anchor}' if anchor else ''}"
@@ -415,11 +421,12 @@ def _list_next_steps(report: Report) -> Iterator[NextStep]:
         yield _STEPS[NOBODY_VOTED]
     elif verdict.status is Status.PASS:
         yield _STEPS[NOT_CONFIGURED]
-    for seat in objectors(verdict):
+    seats = list_seats_against_pass(verdict)
+    for seat in seats:
         yield from _suggest_remedy(report, seat.judgment)
     if verdict.status is not Status.FAIL or report.pull.merge.conflicts:
         return
-    failed = [seat for seat in objectors(verdict) if seat.judgment.reason != BASE_BROKEN]
+    failed = [seat for seat in seats if seat.judgment.reason != BASE_BROKEN]
     commands = [RunFacts.parse(seat.judgment).command for seat in failed]
     if quoted := [f"`{command}`" for command in commands if command]:
         yield NextStep(f"Reproduce it with {' and '.join(quoted)}.")

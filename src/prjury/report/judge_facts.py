@@ -310,7 +310,7 @@ class PatternFacts(JudgmentFacts, frozen=True):
         findings = [structs.replace(rule, suppression="") for rule in facts.findings]
         return structs.replace(facts, findings=tuple(findings))
 
-    def find_suppression(self, check: Check) -> str | None:
+    def find_what_suppressed(self, check: Check) -> str | None:
         if check.location is None:
             return None
         start = f"{check.name} ({check.location})"

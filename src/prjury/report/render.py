@@ -20,7 +20,7 @@ from msgspec import Struct
 from prjury.report.annotations import MARKER_ID, to_sarif
 from prjury.report.backports import Backports, backports_page
 from prjury.report.codec import report_to_json
-from prjury.report.continuity import write_findings_marker
+from prjury.report.continuity import format_findings_for_marker
 from prjury.report.model import Report
 from prjury.report.sanitise import BY_SHAPE, Redact
 from prjury.report.text import (
@@ -91,7 +91,7 @@ class Renderer(Struct, frozen=True):
 
     def comment(self, report: Report, *, run: str | None = None) -> str:
         """The sticky comment, found again by the hidden marker in its first line."""
-        line = marker(report, run, write_findings_marker(report))
+        line = marker(report, run, format_findings_for_marker(report))
         return self.render(report, "comment.md.j2", COMMENT_SHAPES, COMMENT_LIMIT, line, run=run)
 
     def check(self, report: Report) -> str:

@@ -229,9 +229,9 @@ class Redactor:
     def _find_secrets(self, text: str) -> Iterator[_Find]:
         yield from _find_secret_shapes(text, _to_lower(text), _PHRASE_SHAPES)
         yield from self._tokens(text)
-        joined, pieces = _join_wrapped_lines(text)
-        if pieces is None:
+        if (wrapped := _join_wrapped_lines(text)) is None:
             return
+        joined, pieces = wrapped
         for find in self._tokens(joined):
             start, end = pieces.find(find.start), pieces.find(find.end - 1) + 1
             if end - start > find.end - find.start:
@@ -275,13 +275,13 @@ def _list_encodings(value: str) -> Iterator[str]:
             yield encode(b"\0" * offset + raw).decode()[first:last]
 
 
-def _join_wrapped_lines(text: str) -> tuple[str, Pieces | None]:
+def _join_wrapped_lines(text: str) -> tuple[str, Pieces] | None:
     spans, start = [], 0
     for match in _WRAP.finditer(text):
         spans.append((start, match.end() - 1))
         start = match.end()
     if not spans:
-        return "", None
+        return None
     spans.append((start, len(text)))
     return "".join([text[start:end] for start, end in spans]), Pieces(spans)
 

@@ -21,7 +21,7 @@ from prjury.jury.judgment import Judgment, Location, Status
 from prjury.jury.verdicts import TierAttempt
 from prjury.jury.voting import BENIGN_LABELS, Ballot
 from prjury.report import wording
-from prjury.report.backports import split_wanted_backports
+from prjury.report.backports import view_asked_and_other_backports
 from prjury.report.finding_view import (
     Links,
     View,
@@ -157,7 +157,7 @@ def page(report: Report, redact: Redact = BY_SHAPE, run: str | None = None) -> V
     seats = seat_outcomes(verdict)
     logs = tuple(dict.fromkeys(log for seat in seats for log in RunFacts.parse(seat.judgment).logs))
     return View(
-        **_view_findings(report, links),
+        **_view_findings_and_judges(report, links),
         has_commands=report.pull.number is not None and report.answers_commands,
         headline=report.headline,
         decision=_SYMBOL.sub("", report.headline),
@@ -176,10 +176,10 @@ def page(report: Report, redact: Redact = BY_SHAPE, run: str | None = None) -> V
         tiers=tuple(_view_tier(tier, every_row) for tier in report.tiers),
         not_checked=_group_unread(unread),
         not_checked_count=len(unread),
-        **split_wanted_backports(report.backports),
+        **view_asked_and_other_backports(report.backports),
         notes=report.notes,
         about_head=trust(f"`{report.pull.head.sha[:7]}`"),
-        since=wording.describe_since_last_verdict(report),
+        since=wording.describe_progress_and_dismissals(report),
         recovery=report.recovery if report.recovery and report.recovery.rounds else None,
         logs=View(paths=logs, url=artifacts and trust(artifacts)) if logs else None,
         footer=wording.footer(report),
@@ -196,7 +196,7 @@ def _group_unread(entries: Sequence[NotChecked]) -> tuple[View, ...]:
     )
 
 
-def _view_findings(report: Report, links: Links) -> dict[str, Any]:
+def _view_findings_and_judges(report: Report, links: Links) -> dict[str, Any]:
     every = findings(report.verdict, report.dismissals)
     views = view_findings(report, every, links)
     by_check = {id(view.check): view for view in views}
@@ -231,7 +231,7 @@ def _view_findings(report: Report, links: Links) -> dict[str, Any]:
     }
 
 
-def make_seats_view(judgment: Judgment) -> View | None:
+def view_panel_seats(judgment: Judgment) -> View | None:
     seats = PanelFacts.parse(judgment).seats
     if not seats:
         return None
@@ -258,13 +258,13 @@ def _view_judge(seat: SeatOutcome, links: Links, shown_check_ids: Collection[int
         outcome=wording.describe_outcome(judgment, seat.attempt),
         reasoning=judgment.reasoning,
         question=GeneralFacts.parse(judgment).question or None,
-        facts=tuple(wording.list_notable_facts(seat.ballot)),
+        facts=tuple(wording.list_score_weight_model_and_time(seat.ballot)),
         checks=tuple(
             view_check(check, links.to(check.location) if check.location else None)
             for check in judgment.checks
             if id(check) not in shown_check_ids
         ),
-        seats=make_seats_view(judgment),
+        seats=view_panel_seats(judgment),
     )
 
 

@@ -124,7 +124,7 @@ def describe_outcome(judgment: Judgment, attempt: TierAttempt | None = None) -> 
     return UNJUDGED if judgment.status is Status.ERROR else SILENT
 
 
-def list_notable_facts(ballot: Ballot) -> Iterator[str]:
+def list_score_weight_model_and_time(ballot: Ballot) -> Iterator[str]:
     judgment = ballot.judgment
     score = None if judgment.score is None else judgment.score.normalized
     # The score of a judge that only passes or fails says nothing that the status does not say.
@@ -170,7 +170,7 @@ def difference_words(more: int, noun: str = "") -> str:
 
 
 def footer(report: Report) -> tuple[str, ...]:
-    return (*_describe_cost(report), *_describe_agent_costs(report), *_describe_run(report))
+    return (*_describe_model_costs(report), *_describe_agent_costs(report), *_describe_run(report))
 
 
 def _describe_agent_costs(report: Report) -> Iterator[str]:
@@ -184,7 +184,7 @@ def _describe_agent_costs(report: Report) -> Iterator[str]:
         yield f"{pluralize(len(costs), 'agent run')}{price}"
 
 
-def _describe_cost(report: Report) -> Iterator[str]:
+def _describe_model_costs(report: Report) -> Iterator[str]:
     cost = report.cost
     if not cost.llm_calls and not cost.cached_calls:
         return
@@ -200,7 +200,7 @@ def _describe_cost(report: Report) -> Iterator[str]:
 
 
 def _describe_run(report: Report) -> Iterator[str]:
-    yield f"policy: {_describe_policy(report.policy.source)}"
+    yield f"policy: {_describe_policy_source(report.policy.source)}"
     if any(map(_ran_here, seat_outcomes(report.verdict))):
         network = "with access to the network" if report.sandbox.network else "without network"
         yield f"{_SANDBOXES.get(report.sandbox.level, 'builds ran in a sandbox')}, {network}"
@@ -223,7 +223,7 @@ def _ran_here(voice: SeatOutcome) -> bool:
     return ran and not run.elsewhere
 
 
-def _describe_policy(source: str) -> str:
+def _describe_policy_source(source: str) -> str:
     """``base:<sha>:<path>`` as a reader would say it."""
     if source == "default":
         return "defaults"
@@ -234,7 +234,7 @@ def _describe_policy(source: str) -> str:
     return f"`{rest or source}`"
 
 
-def describe_since_last_verdict(report: Report) -> str | None:
+def describe_progress_and_dismissals(report: Report) -> str | None:
     since, dismissed = report.since, len(report.dismissals)
     parts = []
     if since:

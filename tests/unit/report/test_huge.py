@@ -24,7 +24,7 @@ from prjury.report.annotations import (
     list_added_lines,
     read_markers,
 )
-from prjury.report.continuity import write_findings_marker
+from prjury.report.continuity import format_findings_for_marker
 from prjury.report.findings import Weight, findings
 from prjury.report.model import Report
 from prjury.report.render import (
@@ -96,7 +96,7 @@ def test_the_largest_report_fits_every_place(
 def test_the_largest_comment_keeps_its_marker_and_its_first_line(hostile: Report) -> None:
     text = Renderer().comment(hostile, run="7.1")
     first, second, *rest = text.split("\n")
-    assert first == marker(hostile, "7.1", write_findings_marker(hostile))
+    assert first == marker(hostile, "7.1", format_findings_for_marker(hostile))
     assert second.startswith("## ❌ Do not merge: judge 0 ")
     assert rest[0].startswith("**Why:** ")
     assert text.lower().count("<!-- prjury") == 1

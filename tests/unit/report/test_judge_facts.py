@@ -90,8 +90,8 @@ def test_a_suppressed_finding_names_what_suppresses_it() -> None:
     facts = PatternFacts(suppressions=("p/r (a.py:3), by noqa", "p/r (a.py:4)"))
     for line, by in ((3, "by noqa"), (4, "suppressed"), (5, None)):
         check = Check("p/r", passed=False, location=Location("a.py", line))
-        assert facts.find_suppression(check) == by
-    assert facts.find_suppression(Check("p/r", passed=False)) is None
+        assert facts.find_what_suppressed(check) == by
+    assert facts.find_what_suppressed(Check("p/r", passed=False)) is None
 
 
 KEYS = (

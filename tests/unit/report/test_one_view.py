@@ -46,7 +46,7 @@ def test_nobody_renders_from_the_report_itself(path: Path) -> None:
     material = MATERIAL - ({"prjury.jury.voting"} if path.stem in LIVE else set())
     assert not {node.module for node in imports} & material
     names = {alias.name for node in imports for alias in node.names}
-    assert not names & {"findings", "seat_outcomes", "objectors", "TierReport"}
+    assert not names & {"findings", "seat_outcomes", "list_seats_against_pass", "TierReport"}
     read = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
     assert not read & {"tiers", "coverage", "judgments", "ballots"}
 
