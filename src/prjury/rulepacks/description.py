@@ -120,7 +120,6 @@ _FENCES = {
     "nuget": "xml",
     "workflow": "yaml",
     "docker": "dockerfile",
-    "jsp": "jsp",
     "application": "yaml",
 }
 
@@ -135,8 +134,7 @@ class Sample(Struct, frozen=True):
     @property
     def fenced(self) -> str:
         """The code as a block of Markdown."""
-        longest = max((len(run) for run in _BACKTICKS.findall(self.code)), default=2)
-        fence = "`" * (longest + 1)
+        fence = "`" * (1 + max(map(len, _BACKTICKS.findall(self.code)), default=2))
         return f"{fence}{_FENCES.get(self.language, self.language)}\n{self.code.rstrip()}\n{fence}"
 
     @property
@@ -146,12 +144,18 @@ class Sample(Struct, frozen=True):
 
     @property
     def change(self) -> str:
-        """The lines that the fix changes, as a diff; the whole code where there is no fix."""
+        """The lines that the fix changes; the whole code where there is no fix."""
+        lines = self.code.splitlines()
         if self.fixed is None:
-            return self.fenced
-        lines = ndiff(self.code.splitlines(), self.fixed.splitlines())
-        changed = [line for line in lines if line.startswith(("- ", "+ "))]
-        return "\n".join(["```diff", *changed, "```"])
+            return _quote(self.code) if len(lines) == 1 else self.fenced
+        changes = [line for line in ndiff(lines, self.fixed.splitlines()) if line[0] in "-+"]
+        if [line[0] for line in changes] == ["-", "+"]:
+            return " → ".join(_quote(line[2:]) for line in changes)
+        return "\n".join(["```diff", *changes, "```"])
+
+
+def _quote(line: str) -> str:
+    return f"`` {line.strip()} ``" if "`" in line else f"`{line.strip()}`"
 
 
 class DescribedRule(Struct, frozen=True):
@@ -209,13 +213,12 @@ class DescribedRule(Struct, frozen=True):
     @property
     def found_sample(self) -> Sample | None:
         """The first case that is found and fixed, else the first that is found."""
-        samples = [
+        samples = (
             Sample(name, example.code, example.fixed)
             for name, cases in sorted(self.rule.tests.code.items())
             for example in cases.examples
-        ]
-        fixed = [sample for sample in samples if sample.fixed is not None]
-        return next(iter([*fixed, *samples]), None)
+        )
+        return min(samples, key=lambda sample: sample.fixed is None, default=None)
 
     @property
     def left_alone_sample(self) -> Sample | None:
@@ -243,8 +246,7 @@ class Described(Struct, frozen=True):
     def several(self) -> str:
         """What must be declared for its rules to hold; empty unless that is more than one thing."""
         requirements = self.pack.requires or self.pack.gate
-        several = len(requirements) > 1
-        return describe_start(requirements).replace(" or later", "+") if several else ""
+        return describe_start(requirements).replace(" or later", "+") if requirements[1:] else ""
 
     @property
     def counted(self) -> str:
@@ -277,10 +279,8 @@ def _describe_spared_modules(by: KeptBy | None) -> str:
     softer = ["that uses the old way already"] if by.code else []
     softer += ["of a repository whose build files name it"] if by.builds else []
     if by.brought_by:
-        names = join_words(
-            [f"`{_name_dependency(each)}`{_phrase_bounds(each)}" for each in by.brought_by], _MOST
-        )
-        softer.append(f"that asks for what brings it along ({names})")
+        names = [f"`{_name_dependency(each)}`{_phrase_bounds(each)}" for each in by.brought_by]
+        softer.append(f"that asks for what brings it along ({join_words(names, _MOST)})")
     sentences = [f"A module {_join_clauses(reasons)} is left alone."] if reasons else []
     if softer:
         sentences.append(f"In a module {_join_clauses(softer)} findings are warnings at most.")
