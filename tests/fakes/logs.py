@@ -43,4 +43,4 @@ def read_failed(
     content: str | bytes, tmp_path: Path, known: frozenset[str] = KNOWN
 ) -> tuple[tuple[Failure, ...], Results]:
     """Read the failures and the tests in the log of a step that failed."""
-    return merge_results([read_step(content, tmp_path, known)], Results(), reported=False)
+    return merge_results([read_step(content, tmp_path, known)], Results(), expected=False)

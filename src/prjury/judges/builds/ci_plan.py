@@ -23,7 +23,7 @@ from prjury.judges.builds.calls import (
     stops_early,
 )
 from prjury.judges.builds.ci import WRAPPING, CiJob, Place, measure_feature_breadth
-from prjury.judges.builds.ci_steps import CiStep, read_called_script, resolve_call
+from prjury.judges.builds.ci_steps import CiStep, locate_and_classify, read_called_script
 from prjury.judges.builds.plan import CUSTOM, BuildPlan, BuildStep, LeftOutStep, escape_braces
 from prjury.judges.builds.source_tree import SourceTree
 from prjury.judges.builds.step_environment import FILES
@@ -362,7 +362,7 @@ def add_report_options_to_script_plan(plan: BuildPlan, root: SourceTree) -> Buil
         return plan
     part, steps = root.below(plan.directory), list[BuildStep]()
     for step in plan.steps:
-        calls = tuple(resolve_call(call, part, "") for call in read_calls(step.text))
+        calls = tuple(locate_and_classify(call, part, "") for call in read_calls(step.text))
         same = CiStep("test", step.text, calls=calls)
         adapted = replace(_make_build_step(same, 1, part), parts=step.parts)
         steps.append(adapted if step.name == "test" else step)

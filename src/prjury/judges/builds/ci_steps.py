@@ -209,7 +209,7 @@ class StepReader:
     def _add_step_or_linter(self, step: WorkflowStep, part: str, line: int, directory: str) -> None:
         env = fill_variables(self.context, step.env)
         plain_calls = read_calls(_expand_variables(part, {**self.context.values["env"], **env}))
-        calls = tuple(resolve_call(call, self.root, directory) for call in plain_calls)
+        calls = tuple(locate_and_classify(call, self.root, directory) for call in plain_calls)
         paths = [path_in(path_in(directory, call.place), call.words[0]) for call in plain_calls]
         others = tuple(self._others)
         foreign = any(f"./{path.removeprefix('./')}".startswith(others) for path in paths)
@@ -244,11 +244,11 @@ def _expand_variables(part: str, env: Mapping[str, str]) -> str:
     return Template(text).safe_substitute(env)
 
 
-def resolve_call(call: Call, root: SourceTree, directory: str, depth: int = 0) -> Call:
+def locate_and_classify(call: Call, root: SourceTree, directory: str, depth: int = 0) -> Call:
     """The call with its place from the root, and the purpose of the tree's script that it runs."""
     call = replace(call, place=_resolve_place(call, root, directory))
     text = read_called_script(call, root) if depth < _DEEPEST else ""
-    inner = [resolve_call(one, root, call.place, depth + 1) for one in read_calls(text)]
+    inner = [locate_and_classify(one, root, call.place, depth + 1) for one in read_calls(text)]
     tests = [one for one in inner if one.family and one.family != "script"]
     if tests and not (call.purpose == "setup" or call.family in {"make", "shell"}):
         families = {one.family for one in tests}

@@ -173,10 +173,10 @@ class BothSides(Struct, frozen=True):
         plan, base = base.plan, replace(base, run=None, remembered=False)
         try:
             with self.builder.open_tree(self.base, deadline) as place:
-                run = place.run_with_retry(plan, deadline, self.options.keep_of_base)
+                run = place.run_with_retry_and_pack(plan, deadline, self.options.keep_of_base)
                 if plan.otherwise and run.failed and not run.tested:
                     plan = plan.otherwise
-                    run = place.run_with_retry(plan, deadline, self.options.keep_of_base)
+                    run = place.run_with_retry_and_pack(plan, deadline, self.options.keep_of_base)
         except (CannotJudgeError, SourceError) as error:
             brings = error.reason == "no_such_directory"
             return replace(base, plan=plan, unknown="" if brings else str(error))
@@ -190,7 +190,7 @@ class BothSides(Struct, frozen=True):
         return replace(base, plan=plan, run=run, reports=place.reports)
 
     def run_head_and_needed_base(self, base: BaseRun, deadline: Deadline) -> tuple[BuildPlan, Run]:
-        """Run the plan on the merged tree as `run_with_retry` does, beside the base if known."""
+        """Run the plan on the merged tree, with one retry, and on the base if that is needed."""
         with self.builder.open_tree(self.merged, deadline) as place:
             plan = base.plan
             run = place.run_with_reports(plan, self.options, deadline)
@@ -247,10 +247,10 @@ class BothSides(Struct, frozen=True):
         self.builder.ports.progress.say(wording.RUNNING_AGAIN.format(count))
         try:
             if plan.failed_tests_plan and runs_every_test(run.head, plan):
-                retry = place.run_with_retry(plan.failed_tests_plan, deadline)
+                retry = place.run_with_retry_and_pack(plan.failed_tests_plan, deadline)
                 settled = {*retry.results.ran, *(failure.id for failure in retry.failures)}
                 if settled.issuperset(failure.id for failure in suspects):
                     return replace(run, retry=retry)
-            return replace(run, retry=place.run_with_retry(plan, deadline), whole=True)
+            return replace(run, retry=place.run_with_retry_and_pack(plan, deadline), whole=True)
         except CannotJudgeError:
             return run  # the failures stand as they are

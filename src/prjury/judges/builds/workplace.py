@@ -208,7 +208,7 @@ class Workplace(Struct, frozen=True):
     paths: frozenset[str]
     reports: dict[str, bytes | None] = {}
 
-    def run_with_retry(
+    def run_with_retry_and_pack(
         self, plan: BuildPlan, deadline: Deadline, globs: Sequence[str] = ()
     ) -> TreeRun:
         """Run the plan, what fails for the machine twice; CannotJudgeError if it cannot be run."""
@@ -224,8 +224,8 @@ class Workplace(Struct, frozen=True):
         return run
 
     def run_with_reports(self, plan: BuildPlan, options: BuildOptions, deadline: Deadline) -> Run:
-        """Run the plan as `run_with_retry` does, and keep the reports that other judges read."""
-        head = self.run_with_retry(plan, deadline, options.keep)
+        """Run the plan with one retry, and keep the reports that other judges read."""
+        head = self.run_with_retry_and_pack(plan, deadline, options.keep)
         withheld = tuple(self.builder.ports.shell.withheld)
         return Run(head, versions=dict(plan.versions), reports={**self.reports}, withheld=withheld)
 
@@ -304,7 +304,7 @@ class _PreparedAttempt:
             )
             for step, completed in done
         ]
-        failures, results = merge_results(logs, reports, reported=self.plan.has_report)
+        failures, results = merge_results(logs, reports, expected=self.plan.has_report)
         steps = []
         for (step, end), log in zip(done, logs, strict=True):
             how = end.exit_code, end.stopped, end.seconds, log.tail, str(end.log)

@@ -151,7 +151,7 @@ def test_more_errors_than_anybody_reads_are_told_to_be_more(tmp_path: Path) -> N
 def test_nothing_in_the_log_of_a_step_that_did_not_fail_is_a_failure(tmp_path: Path) -> None:
     text = "a.c:1:1: error: bad\nmake: *** [Makefile:3: a] Error 1"
     step = read_step(text, tmp_path, failed=False)
-    assert merge_results([step], Results(), reported=False) == ((), Results())
+    assert merge_results([step], Results(), expected=False) == ((), Results())
 
 
 @pytest.mark.parametrize(

@@ -131,7 +131,7 @@ FORGED = {
 
 def test_a_time_in_the_name_of_a_test_is_a_part_of_it(tmp_path: Path) -> None:
     text = "  ✓ waits 5 s\n  ✓ waits 10 s (12ms)\n  ✓ adds 3ms\n\n  3 passing (1s)\n"
-    _, results = merge_results([read_step(text, tmp_path, failed=False)], Results(), reported=False)
+    _, results = merge_results([read_step(text, tmp_path, failed=False)], Results(), expected=False)
     assert results.ran == ("test::waits 5 s", "test::waits 10 s", "test::adds")
 
 
@@ -139,11 +139,11 @@ def test_a_time_in_the_name_of_a_test_is_a_part_of_it(tmp_path: Path) -> None:
 def test_names_count_only_where_the_runner_counts_as_many(runner: str, tmp_path: Path) -> None:
     text, forged, real = FORGED[runner]
     _, honest = merge_results(
-        [read_step(text.format(""), tmp_path, failed=False)], Results(), reported=False
+        [read_step(text.format(""), tmp_path, failed=False)], Results(), expected=False
     )
     assert (honest.ran, honest.counted, honest.tests) == ((real,), 0, 1)
     _, other = merge_results(
-        [read_step(text.format(forged), tmp_path, failed=False)], Results(), reported=False
+        [read_step(text.format(forged), tmp_path, failed=False)], Results(), expected=False
     )
     assert other.ran == ()
     assert other.counted in {1, 2}
@@ -215,7 +215,7 @@ def test_what_may_hide_failing_tests_is_a_doubt(
 def test_another_error_at_the_place_of_a_reported_test_is_kept(tmp_path: Path) -> None:
     test = make_failure("test", "no", "tests/test_a.py", 4, "t", "tests/test_a.py")
     text = "tests/test_a.py:4:1: F821 undefined name\n"
-    failures, _ = merge_results([read_step(text, tmp_path)], Results(1, 1, (test,)), reported=False)
+    failures, _ = merge_results([read_step(text, tmp_path)], Results(1, 1, (test,)), expected=False)
     assert [failure.kind for failure in failures] == ["test", "error"]
 
 
@@ -236,12 +236,12 @@ ONE, TWO = ("tests/test_a.py", "tests.test_a#one"), ("tests/test_a.py", "tests.t
 def test_reports_outweigh_what_the_log_says_of_tests(tmp_path: Path) -> None:
     of_log = read_step(VERBOSE, tmp_path)
     reports = reported(ONE, TWO, failing="tests.test_a#two")
-    failures, both = merge_results([of_log], reports, reported=False)
+    failures, both = merge_results([of_log], reports, expected=False)
     assert [(failure.id, failure.message) for failure in failures] == [
         ("test:tests/test_a.py:tests.test_a#two", "no")
     ]
     assert (both.ran, both.counted, both.tests, both.problems) == (reports.ran, 0, 2, ())
-    failures, both = merge_results([of_log], reported(ONE, TWO), reported=False)
+    failures, both = merge_results([of_log], reported(ONE, TWO), expected=False)
     assert failures == ()  # the runner's own report says that it passed
 
 
@@ -249,7 +249,7 @@ def test_a_failing_test_that_the_report_does_not_hold_is_kept_however_many_it_ho
     tmp_path: Path,
 ) -> None:
     others = [(suite, f"{name}{number}") for suite, name in (ONE, TWO) for number in range(3)]
-    failures, _ = merge_results([read_step(VERBOSE, tmp_path)], reported(*others), reported=False)
+    failures, _ = merge_results([read_step(VERBOSE, tmp_path)], reported(*others), expected=False)
     assert [failure.name for failure in failures] == ["tests.test_a#two"]
 
 
@@ -261,9 +261,9 @@ def test_a_class_that_cannot_be_set_up_is_told_once(tmp_path: Path) -> None:
     )
     error = make_failure("error", "no db", name="p.SetupTest")
     reports = replace(reported(("target", "p.ATest#a"), runner="jvm"), failures=(error,))
-    assert merge_results([read_step(text, tmp_path)], reports, reported=False)[0] == (error,)
+    assert merge_results([read_step(text, tmp_path)], reports, expected=False)[0] == (error,)
     other = replace(reports, failures=(replace(error, name="p.OtherTest"),))
-    assert len(merge_results([read_step(text, tmp_path)], other, reported=False)[0]) == 2
+    assert len(merge_results([read_step(text, tmp_path)], other, expected=False)[0]) == 2
 
 
 @pytest.mark.parametrize(
@@ -278,20 +278,20 @@ def test_tests_that_do_not_stop_maven_and_have_no_report_are_ignored_ones(
     line: str, tmp_path: Path
 ) -> None:
     good = read_step(f"{line}\n", tmp_path, failed=False)
-    assert merge_results([good], reported(ONE, runner="jvm"), reported=False)[1].ignored == 1
+    assert merge_results([good], reported(ONE, runner="jvm"), expected=False)[1].ignored == 1
 
 
 def test_where_reports_were_asked_for_names_in_a_log_prove_nothing(tmp_path: Path) -> None:
     of_log = read_step(VERBOSE, tmp_path)
-    failures, reports = merge_results([of_log], Results(), reported=True)
+    failures, reports = merge_results([of_log], Results(), expected=True)
     assert [failure.name for failure in failures] == ["tests.test_a#two"]
     assert (reports.ran, reports.tests, reports.counted) == ((), 0, 2)
-    assert merge_results([of_log], Results(), reported=False)[1].tests == 2
+    assert merge_results([of_log], Results(), expected=False)[1].tests == 2
 
 
 def test_a_test_that_a_report_of_unknown_origin_names_is_not_counted_twice(tmp_path: Path) -> None:
     reports = reported(ONE, TWO, runner="", failing="tests.test_a#two")
-    failures, both = merge_results([read_step(VERBOSE, tmp_path)], reports, reported=False)
+    failures, both = merge_results([read_step(VERBOSE, tmp_path)], reports, expected=False)
     assert len(failures) == 1
     assert (both.ran, both.problems) == (reports.ran, ())
 
@@ -300,7 +300,7 @@ def test_what_is_no_test_is_kept_beside_reports(tmp_path: Path) -> None:
     text = (LOGS / "jest-verbose.txt").read_text()
     cases = [("", f"sum {name}") for name in "abcdefg"]
     failures, _ = merge_results(
-        [read_step(text, tmp_path)], reported(*cases, runner="jest"), reported=False
+        [read_step(text, tmp_path)], reported(*cases, runner="jest"), expected=False
     )
     assert [(failure.kind, failure.place) for failure in failures] == [
         ("compile", "d.test.js"),
@@ -312,7 +312,7 @@ def test_what_a_report_and_a_log_place_alike_is_told_once(tmp_path: Path) -> Non
     error = make_failure("compile", "SyntaxError: invalid syntax", "tests/test_c.py", 1, "tests.c")
     reports = Results(1, 1, (error, error))
     failures, _ = merge_results(
-        [read_step((LOGS / "pytest-collect.txt").read_text(), tmp_path)], reports, reported=False
+        [read_step((LOGS / "pytest-collect.txt").read_text(), tmp_path)], reports, expected=False
     )
     assert [(f.kind, f.place, f.name) for f in failures] == [
         ("compile", "tests/test_c.py:1", "tests.c"),
@@ -326,7 +326,7 @@ def test_a_failing_test_whose_name_a_passing_one_bears_as_well() -> None:
     assert find_ambiguous([failure, failure], ["test::adds"]) == []
     assert find_ambiguous([], ["test::adds", "test::adds"]) == []
     reports = Results(1, 2, (failure,), (), ("test::adds", "test::adds"))
-    assert merge_results([], reports, reported=False)[1].problems == (
+    assert merge_results([], reports, expected=False)[1].problems == (
         "several tests are called :adds, and not all of them failed",
     )
 
@@ -334,7 +334,7 @@ def test_a_failing_test_whose_name_a_passing_one_bears_as_well() -> None:
 def test_tests_of_several_steps_add_up(tmp_path: Path) -> None:
     one = read_step("==== 2 passed in 0.1s ====\n", tmp_path, failed=False)
     other = read_step("==== 1 failed, 3 passed in 0.1s ====\n", tmp_path)
-    _, reports = merge_results([one, other], reported(ONE), reported=False)
+    _, reports = merge_results([one, other], reported(ONE), expected=False)
     assert reports.counted == 5
 
 

@@ -469,7 +469,7 @@ def test_a_tree_is_a_repository_with_a_tag() -> None:
     builder = Builder(Ports(repository, shell, SilentProgress()), tag="v1.2")
     deadline = Deadline.after(60)
     with builder.open_tree("merged", deadline) as place:
-        place.run_with_retry(PLAN, deadline)
+        place.run_with_retry_and_pack(PLAN, deadline)
     assert noted == [(REPOSITORY, "v1.2"), (("tool",), None)]
 
 

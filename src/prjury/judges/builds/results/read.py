@@ -220,7 +220,7 @@ def _read_section(section: LogSection, *, failed: bool) -> dict[str, RunnerOutpu
 
 
 def merge_results(
-    logs: Sequence[LogResults], reports: Results, *, reported: bool
+    logs: Sequence[LogResults], reports: Results, *, expected: bool
 ) -> tuple[tuple[Failure, ...], Results]:
     """Merge logs and reports into failures and results.
 
@@ -240,7 +240,7 @@ def merge_results(
         number = sum(reports.by_runner.get(name, 0) for name in writers)
         surplus = max(0, output.counted + len(output.ran) - number)
         problems += output.doubts if number else [*output.doubts, *output.unnamed]
-        if reported or number:
+        if expected or number:
             counted += surplus
         else:
             counted += output.counted

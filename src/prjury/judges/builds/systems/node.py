@@ -25,7 +25,7 @@ def _plan_packages(root: SourceTree) -> tuple[BuildPlan, ...]:
         if owned or manifest is None or not root.may_hold_project(directory):
             continue
         part = root.below(directory)
-        name, install, reason = choose_manager_and_install(part, manifest)
+        name, install, reason = choose_manager_install_and_reason(part, manifest)
         packages = _find_members(part, manifest, name)
         members[directory] = frozenset(path_in(directory, place) for place in packages)
         steps = _list_build_and_test_steps(manifest, name, install, packages)
@@ -70,7 +70,7 @@ def script_of(package: PackageJson, name: str) -> str:
     return "" if "no test specified" in text.lower() else text
 
 
-def choose_manager_and_install(
+def choose_manager_install_and_reason(
     root: SourceTree, package: PackageJson
 ) -> tuple[str, tuple[str, ...], str]:
     """The package manager, its command that installs, empty for none, and what decided for it."""

@@ -33,7 +33,7 @@ def read(
     log = tmp_path / "log"
     log.write_text(text)
     logs = [read_log(log, TREE, str, failed=failed)]
-    return merge_results(logs, reports or Results(), reported=False)
+    return merge_results(logs, reports or Results(), expected=False)
 
 
 @pytest.mark.parametrize("failed", [True, False])
