@@ -13,7 +13,7 @@ from prjury.app.composition import list_build_options, list_command_options, mak
 from prjury.app.policy_in_force import read_policy_file
 from prjury.app.request import ReviewRequest, RunEnvironment
 from prjury.errors import CannotJudgeError, ConfigError, UsageError
-from prjury.git.directory import TREE, open_directory
+from prjury.git.directory import TREE, list_directory
 from prjury.git.open_snapshot import NothingToReview
 from prjury.git.operator import open_repository
 from prjury.git.store import open_store
@@ -53,13 +53,13 @@ def plan_directory(
             head = store.operator.resolve("HEAD").sha
             judge = _make_judge(environment, _read_config(None, config), store)
             return judge.find_plans(head, head)
-    judge = _make_judge(environment, _read_config(root, config), open_directory(root))
+    judge = _make_judge(environment, _read_config(root, config), list_directory(root))
     return judge.find_plans(TREE, TREE, toolchains=toolchains)
 
 
 def find_ci(root: Path, environment: RunEnvironment, toolchains: Toolchains) -> BaseCi | None:
     """The CI of a directory, in the rows of its matrices that fit a machine."""
-    judge = _make_judge(environment, default_policy().config, open_directory(root))
+    judge = _make_judge(environment, default_policy().config, list_directory(root))
     return judge.find_ci(TREE, toolchains)
 
 

@@ -32,9 +32,9 @@ def make_review_ports(
     panel = make_panel(request, environment, config)
     ports = make_program_ports(request, environment, config, snapshot.store, panel)
     # A build, or an agent, could have written answers of earlier runs.
-    spoiled = runs_others(request, config) and not panel.secret
+    spoiled = runs_others(request, config) and not panel.keys_digest
     forgets = spoiled or request.record is not None
-    memory = NoMemory() if forgets else memory_at(environment.environ, panel.secret)
+    memory = NoMemory() if forgets else memory_at(environment.environ, panel.keys_digest)
     withheld = make_withheld_panel(snapshot.pull, config.pulls, request.actor)
     agents = make_agents_or_refusal(request, environment, config, withheld, panel)
     models = NoModels(withheld) if withheld else panel

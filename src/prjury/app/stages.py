@@ -150,7 +150,7 @@ def ask_needed_models(
         cast("Any", None),  # no program runs here
         environment.progress,
         models=NoModels(Panel((), *evidence.spares)) if evidence.spares else panel,
-        memory=memory_at(environment.environ, panel.secret),
+        memory=memory_at(environment.environ, panel.keys_digest),
         redact=environment.redact,
     )
     casting = replay_records(evidence.records, ask=True)

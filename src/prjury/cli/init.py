@@ -27,7 +27,7 @@ from prjury.app.setup_steps import (
 from prjury.cli import options
 from prjury.cli.output import Terminal
 from prjury.errors import ExitCode, PrJuryError, SourceError, UsageError
-from prjury.git.directory import TREE, open_directory
+from prjury.git.directory import TREE, list_directory
 from prjury.git.operator import OperatorRepository, open_repository
 from prjury.judges.backport.requests.branches import bare
 from prjury.judges.builds.ci import BaseCi
@@ -263,7 +263,7 @@ def _describe_written_files(
 
 
 def _list_needed_steps(root: Path, built: DetectedBuilds, ci: BaseCi | None) -> Sequence[SetupStep]:
-    files = frozenset(entry.path for entry in open_directory(root).files(TREE))
+    files = frozenset(entry.path for entry in list_directory(root).files(TREE))
     return list_setup_steps(built.plans, files, list_ci_setup_steps(ci))
 
 

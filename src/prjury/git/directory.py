@@ -189,16 +189,16 @@ class Directory(Struct, frozen=True):
         return None
 
 
-def open_directory(root: Path) -> Directory:
+def list_directory(root: Path) -> Directory:
     """List a directory without reading it."""
     left_out: dict[str, str] = {}
     repository = _find_repository(root)
     paths = (
-        _list_by_git(root, repository, left_out)
+        _list_by_git_noting_ignored(root, repository, left_out)
         if repository
-        else list(_walk_files(root, left_out))
+        else list(_walk_files_noting_skipped(root, left_out))
     )
-    entries = tuple(_stat_entries(root, sorted(paths), left_out))
+    entries = tuple(_stat_entries_noting_left_out(root, sorted(paths), left_out))
     for entry in entries:
         kind = kind_of(printable(entry.path), entry.mode)
         if kind in _LEFT_OUT:
@@ -226,7 +226,9 @@ def _find_repository(root: Path) -> OperatorRepository | None:
     return repository if place and place.resolve() == top else None
 
 
-def _list_by_git(root: Path, repository: OperatorRepository, left_out: dict[str, str]) -> list[str]:
+def _list_by_git_noting_ignored(
+    root: Path, repository: OperatorRepository, left_out: dict[str, str]
+) -> list[str]:
     top = repository.work_tree or root
     below = os.path.relpath(root.resolve(), top.resolve()).replace(os.sep, "/")
     prefix = "" if below == "." else f"{below}/"
@@ -236,7 +238,7 @@ def _list_by_git(root: Path, repository: OperatorRepository, left_out: dict[str,
     return [path.removeprefix(prefix) for path in files]
 
 
-def _walk_files(root: Path, left_out: dict[str, str]) -> Iterator[str]:
+def _walk_files_noting_skipped(root: Path, left_out: dict[str, str]) -> Iterator[str]:
     """Yield every path that is no directory, without directories that are never judged."""
     waiting = [""]
     while waiting:
@@ -258,7 +260,7 @@ def _walk_files(root: Path, left_out: dict[str, str]) -> Iterator[str]:
                 waiting.append(path)
 
 
-def _stat_entries(
+def _stat_entries_noting_left_out(
     root: Path, paths: Iterable[str], left_out: dict[str, str]
 ) -> Iterator[TreeEntry]:
     """Yield files and links; what is neither is left out, what is gone is passed over."""

@@ -125,7 +125,7 @@ def _snapshot_open_or_landed(store: Store, sides: _Sides, request: SnapshotReque
     if landed is None or pull.merge.impossible:
         return pull
     if pull.ahead and landed.commits is None:
-        return _snapshot_squash(store, sides, pull) or pull
+        return _snapshot_landed_squash(store, sides, pull) or pull
     if pull.ahead:
         absence = f"{sides.head.sha[:12]} is not in {visible(base.ref)} any more"
         raise NothingToReview(f"#{request.number} is merged, and {absence}.")
@@ -145,7 +145,7 @@ def _snapshot_open_or_landed(store: Store, sides: _Sides, request: SnapshotReque
     return take_snapshot(store, before, Side(sides.head.ref, unit.sha), notes=(*sides.notes, note))
 
 
-def _snapshot_squash(store: Store, sides: _Sides, pull: PullRequest) -> PullRequest | None:
+def _snapshot_landed_squash(store: Store, sides: _Sides, pull: PullRequest) -> PullRequest | None:
     """Take the change as the one commit by which the base has it; None if the base lacks it."""
     base, head = sides.base, sides.head
     paths = [path for file in pull.files for path in (file.old_path, file.path) if path]
@@ -187,7 +187,7 @@ def _open_local_or_fetched(request: SnapshotRequest) -> Iterator[OperatorReposit
     if local and (request.number is None or request.head or local.pull(request.number)):
         yield local
         return
-    remote = _require_given_or_local(request, local)
+    remote = _require_given_or_local_remote(request, local)
     if request.head is None and request.number is None:
         raise UsageError(
             "It is not clear what to review", remedy="Name a pull request's number, or a head"
@@ -203,7 +203,9 @@ def _open_local_or_fetched(request: SnapshotRequest) -> Iterator[OperatorReposit
         yield repository
 
 
-def _require_given_or_local(request: SnapshotRequest, local: OperatorRepository | None) -> Remote:
+def _require_given_or_local_remote(
+    request: SnapshotRequest, local: OperatorRepository | None
+) -> Remote:
     url = request.url or (local.remote_url if local else None)
     if request.transport and url:
         return Remote(url, request.transport)

@@ -173,7 +173,7 @@ class ModelPanel:
         return self._budget.spent
 
     @property
-    def secret(self) -> bytes:
+    def keys_digest(self) -> bytes:
         """One digest of the keys of all models that could be asked, which only this user knows."""
         config = self._config
         configs = (config.default, *config.panel, *filter(None, [config.chair]))

@@ -156,9 +156,7 @@ def _make_openai(choice: ModelChoice, client: httpx2.AsyncClient) -> Model:
     from pydantic_ai.models.openai import OpenAIChatModel  # noqa: PLC0415 - optional
     from pydantic_ai.profiles.openai import OpenAIModelProfile  # noqa: PLC0415
     from pydantic_ai.providers.openai import OpenAIProvider  # noqa: PLC0415
-    from pydantic_ai.providers.openai_compatible import (  # noqa: PLC0415
-        OpenAICompatibleProvider,
-    )
+    from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider  # noqa: PLC0415
 
     key = choice.key or _NO_KEY
     # The chat templates of many local models refuse a second system message.

@@ -57,14 +57,19 @@ from prjury.ports.messages import ModelError, ModelReason, Prompt, Reply
 
 
 def price_of(
-    choice: ModelChoice, input_tokens: int, output_tokens: int, *, read: int = 0, written: int = 0
+    choice: ModelChoice,
+    input_tokens: int,
+    output_tokens: int,
+    *,
+    cache_read: int = 0,
+    cache_written: int = 0,
 ) -> float | None:
     """Return US dollars, None where no price is known; cached tokens are input tokens too."""
     usage = Usage(
         input_tokens=input_tokens,
         output_tokens=output_tokens,
-        cache_read_tokens=read,
-        cache_write_tokens=written,
+        cache_read_tokens=cache_read,
+        cache_write_tokens=cache_written,
     )
     try:
         if choice.base_url:
@@ -306,7 +311,8 @@ def _read_reply(response: ModelResponse, choice: ModelChoice) -> Reply:
     read = min(max(0, used.cache_read_tokens), tokens_in)
     written = min(max(0, used.cache_write_tokens), tokens_in - read)
     # A server that does not say what it used did not work for nothing.
-    usd = price_of(choice, tokens_in, tokens_out, read=read, written=written) if tokens_in else None
+    price = price_of(choice, tokens_in, tokens_out, cache_read=read, cache_written=written)
+    usd = price if tokens_in else None
     reply = Reply(text, response.model_name or choice.name, tokens_in, tokens_out, usd)
     details = response.provider_details or {}
     refused = "refusal" in details or details.get("finish_reason") == "refusal"

@@ -180,24 +180,24 @@ class NamedEntry:
         return hash(self.name)
 
 
-def convert_section(value: object, expected: type[_Section], *, written: bool = True) -> _Section:
+def convert_section(value: object, form: type[_Section], *, needs_units: bool = True) -> _Section:
     """Read a value in one of the forms of the configuration, or raise msgspec's error."""
-    convert = partial(convert_section, written=written)
+    convert = partial(convert_section, needs_units=needs_units)
 
     def read(kind: Any, item: object) -> object:  # noqa: ANN401 - a type
         if kind is Duration:
-            return _read_seconds(item, written=written)
+            return _read_seconds(item, needs_units=needs_units)
         return kind.read(item, convert)
 
-    return msgspec.convert(value, expected, dec_hook=read)
+    return msgspec.convert(value, form, dec_hook=read)
 
 
-def _read_seconds(value: object, *, written: bool) -> Duration:
+def _read_seconds(value: object, *, needs_units: bool) -> Duration:
     number = parse_duration(value) if isinstance(value, str) else value
     is_number = isinstance(number, int | float) and not isinstance(number, bool)
     if not is_number or not 0 < float(number) < math.inf:  # type: ignore[arg-type] # a number
         raise ValueError("a duration is more than 0 seconds, such as 90s, 30m, 2h")
-    if written and not isinstance(value, str):
+    if needs_units and not isinstance(value, str):
         raise ValueError(f"{value} has no unit; write {value}s or {value}m")
     return Duration(number)  # type: ignore[arg-type] # as above
 

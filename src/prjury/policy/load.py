@@ -120,9 +120,9 @@ def read_section(document: Document, expected: type[_Section]) -> _Section:
 def read_options(values: object, expected: type[_Section]) -> _Section:
     """Options that a program hands over, with durations in seconds."""
     try:
-        return convert_section(values, expected, written=False)
+        return convert_section(values, expected, needs_units=False)
     except ValidationError as error:
-        problems = find_problems(values, expected, written=False)
+        problems = find_problems(values, expected, needs_units=False)
         raise ValueError("; ".join(each.text for each in problems)) from error
 
 
@@ -243,15 +243,15 @@ def _place_problems(document: Document, problems: Iterable[Problem]) -> list[tup
 
 
 def find_problems(
-    value: object, form: TypeForm, path: KeyPath = (), *, written: bool = True
+    value: object, form: TypeForm, path: KeyPath = (), *, needs_units: bool = True
 ) -> Iterator[Problem]:
     """Find all that is wrong in a value of a file, at the key paths where it is."""
     try:
-        convert_section(value, form, written=written)
+        convert_section(value, form, needs_units=needs_units)
     except ValidationError as error:
         inner = [*_find_key_problems(value, form, path)]
         for key, item, part in _pair_with_types(value, form):
-            inner += find_problems(item, part, (*path, key), written=written)
+            inner += find_problems(item, part, (*path, key), needs_units=needs_units)
         if isinstance(error.__cause__, MisfitError):
             path = (*path, *error.__cause__.path)
         yield from inner or [Problem(path, _word_problem(error, value, form, path))]

@@ -298,7 +298,7 @@ def complete_config(config: Config, commit: str | None = None) -> Config:
     """The policy whose tiers have what its other sections say of them."""
     ignores = {glob: tuple(names) for glob, names in config.per_file_ignores.items()}
     rules = RuleSelection(config.suppressions.allow, tuple(config.ignore), ignores)
-    tiers = extend_tiers(config.tiers, config.extend)
+    tiers = extend_rules_and_last_tier(config.tiers, config.extend)
     _refuse_inconsistencies(config, tiers)
     return replace(config, tiers=complete_and_check_tiers(tiers, config.build, rules, commit))
 
@@ -329,14 +329,14 @@ def _refuse_inconsistencies(config: Config, tiers: list[TierConfig]) -> None:
 RULES_TIER = "rules"
 
 
-def extend_tiers(tiers: Sequence[TierConfig], extend: Sequence[JudgeEntry]) -> list[TierConfig]:
+def extend_rules_and_last_tier(
+    tiers: Sequence[TierConfig], extend: Sequence[JudgeEntry]
+) -> list[TierConfig]:
     """The tiers with further judges: programs after the build, models in the last tier."""
     programs = [entry for entry in extend if not entry.asks_models]
     models = [entry for entry in extend if entry.asks_models]
-    extended = list(tiers)
-    if models:
-        last = extended[-1]
-        extended[-1] = last.with_judges([*last.judges, *models])
+    *others, last = tiers
+    extended = [*others, last.with_judges([*last.judges, *models])]
     if not programs:
         return extended
     for index, tier in enumerate(extended):

@@ -75,13 +75,9 @@ def _refuse_aliases_tags_and_depth(text: str, source: str) -> None:
                 reason="config_alias_forbidden",
             )
         if tag := getattr(event, "tag", None):
-            raise _refusal(
-                source,
-                _place(event),
-                f"has the tag {tag}, which is refused",
-                remedy="Write plain YAML without tags",
-                reason="config_tag_forbidden",
-            )
+            what, reason = f"has the tag {tag}, which is refused", "config_tag_forbidden"
+            remedy = "Write plain YAML without tags"
+            raise _refusal(source, _place(event), what, remedy=remedy, reason=reason)
         depth += isinstance(event, yaml.CollectionStartEvent)
         depth -= isinstance(event, yaml.CollectionEndEvent)
         if depth > MAX_DEPTH:
@@ -118,13 +114,15 @@ def _convert_node(node: yaml.Node, path: KeyPath, document: Document) -> Any:  #
     document.places[path] = _place(node)
     match node:
         case yaml.MappingNode():
-            return dict(_pair(node, path, document))
+            return dict(_convert_pairs(node, path, document))
         case yaml.SequenceNode():
             return [_convert_node(item, (*path, i), document) for i, item in enumerate(node.value)]
     return _convert_scalar(node, document.source)
 
 
-def _pair(node: yaml.MappingNode, path: KeyPath, document: Document) -> Iterator[tuple[str, Any]]:
+def _convert_pairs(
+    node: yaml.MappingNode, path: KeyPath, document: Document
+) -> Iterator[tuple[str, Any]]:
     seen: set[str] = set()
     for key_node, value_node in node.value:
         if not isinstance(key_node, yaml.ScalarNode):

@@ -179,7 +179,7 @@ def test_what_the_operator_names_goes_to_the_operators_own_address() -> None:
 def test_the_secret_is_made_of_every_key_that_could_be_used() -> None:
     config = ModelsConfig(chair=ModelConfig(provider="openai", name="m", key_env="MY_KEY"))
     secrets = {
-        ModelPanel(config, LimitsConfig(), environ).secret
+        ModelPanel(config, LimitsConfig(), environ).keys_digest
         for environ in ({}, {"MY_KEY": "a"}, {"MY_KEY": "b"}, {"OPENAI_API_KEY": "a"})
     }
     assert len(secrets) == 4

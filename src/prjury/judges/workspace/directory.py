@@ -10,7 +10,7 @@ from msgspec import structs
 
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
-from prjury.git.directory import open_directory
+from prjury.git.directory import list_directory
 from prjury.judges.context import PullRequestContext
 from prjury.judges.patterns.baseline import baseline_text
 from prjury.judges.patterns.judge import NAME as PATTERNS
@@ -55,7 +55,7 @@ def make(
         return make_patterns_judge(**options)
     panel = ModelPanel(ModelsConfig(), LimitsConfig(), environ, flag=model, recorder=ports.journal)
     panel.panel()  # an unknown model is refused before anything is read
-    ports = structs.replace(ports, models=panel, memory=memory_at(environ, panel.secret))
+    ports = structs.replace(ports, models=panel, memory=memory_at(environ, panel.keys_digest))
     asking = {key: options.pop(key) for key in options.keys() & {"runs", "threshold"}}
     asking["model"] = model
     if kind == kinds.TESTS.name:
@@ -88,7 +88,7 @@ def make_patterns_judge(
 
     def ask(context: JudgmentContext) -> Judgment:
         workspace = Workspace.require(context)
-        directory = open_directory(workspace.root)
+        directory = list_directory(workspace.root)
         judge = PatternsJudge(choices, directory, selection, whole=True)
         judgment = judge.judge(_show_change(context, directory.pull, _SECONDS))
         left_out = [{"path": path, "reason": why} for path, why in directory.left_out.items()]
@@ -177,7 +177,7 @@ def _adapt_pull_judge(
     """Ask a judge of pull requests; instructions that the directory itself holds are not heard."""
 
     def ask(context: JudgmentContext) -> Judgment:
-        directory = open_directory(Workspace.require(context).root)
+        directory = list_directory(Workspace.require(context).root)
         pull = structs.replace(directory.pull, files=_mark_readable_as_added(directory.pull))
         change = _show_change(context, pull, ALL_CALLS)
         return make(options, structs.replace(ports, repository=directory)).judge(change)
@@ -187,7 +187,7 @@ def _adapt_pull_judge(
 
 def all_files(context: JudgmentContext) -> tuple[FileChange, ...]:
     """List every file of the workspace that people read, with all its lines as added ones."""
-    return _mark_readable_as_added(open_directory(Workspace.require(context).root).pull)
+    return _mark_readable_as_added(list_directory(Workspace.require(context).root).pull)
 
 
 def _mark_readable_as_added(pull: PullRequest) -> tuple[FileChange, ...]:

@@ -281,7 +281,7 @@ class BuildJudge(WorkspaceJudge):
         return read_options({"command": self.command, "systems": systems}, BuildOptions)
 
     def judge_in(self, workspace: Workspace, _context: JudgmentContext) -> Judgment:
-        from prjury.git.directory import TREE, open_directory  # noqa: PLC0415 - as above
+        from prjury.git.directory import TREE, list_directory  # noqa: PLC0415 - as above
         from prjury.judges.builds.decide import combine_judgments  # noqa: PLC0415 - as above
         from prjury.judges.builds.judge import TreeBuildJudge, run_and_judge_plan  # noqa: PLC0415 - as above
         from prjury.judges.builds.systems.jvm import with_goals  # noqa: PLC0415 - as above
@@ -289,7 +289,7 @@ class BuildJudge(WorkspaceJudge):
         from prjury.report.judge_facts import RunFacts  # noqa: PLC0415 - as above
 
         try:
-            directory = open_directory(workspace.root)
+            directory = list_directory(workspace.root)
         except SourceError as error:
             return Judgment.errored(str(error), metadata={"reason": error.reason})
         paths = frozenset(entry.path for entry in directory.entries)
