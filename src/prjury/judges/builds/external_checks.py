@@ -197,7 +197,7 @@ class _RemoteChecks(Struct, frozen=True):
         return make_reported_run(sides[0], base_results, passed=passed, base_problem=unknown)
 
     def explain_failure_with_base(
-        self, judgment: Judgment, head_checks: CheckSummary, tested: Judgment | None
+        self, judgment: Judgment, head_checks: CheckSummary, by_tests: Judgment | None
     ) -> Judgment:
         """The FAIL of the head's checks, with what the base's say; they excuse nothing."""
         commit = self.pull.base.sha
@@ -216,7 +216,7 @@ class _RemoteChecks(Struct, frozen=True):
         words, reason = judgment.reasoning, {}
         if old and (len(old) < len(head_checks.failed) or self.options.pre_existing == "block"):
             words = f"{words}; {len(old)} of them failed on the base as well"
-        elif old and tested and tested.status is Status.FAIL and tested.reason != BASE_BROKEN:
+        elif old and by_tests and by_tests.status is Status.FAIL and by_tests.reason != BASE_BROKEN:
             words = f"{words}, on the base as well, but not in the same way"
         elif old:
             reason = {"reason": BASE_BROKEN}

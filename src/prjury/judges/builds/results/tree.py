@@ -57,10 +57,10 @@ class TreeFiles(Struct, frozen=True, dict=True):
                     return path
         return None
 
-    def _find_only_path(self, end: str, start: str) -> str | None:
+    def _find_only_path(self, end: str, near: str) -> str | None:
         """The only file whose path ends so, in the directory or else anywhere."""
         longer = self._list_ending(end)
-        below = [path for path in longer if path.startswith(f"{start}/")] if start else []
+        below = [path for path in longer if path.startswith(f"{near}/")] if near else []
         for matching in (below, longer):
             if len(matching) == 1:
                 return matching[0]
