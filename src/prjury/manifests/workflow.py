@@ -34,12 +34,13 @@ _FILTERS = ("paths", "paths-ignore", "branches", "branches-ignore")
 
 
 class Trigger(Struct, frozen=True):
-    """An event that starts a workflow, with the names of its filters and a caller's inputs."""
+    """An event that starts a workflow, its filters, and a caller's inputs, some of them flags."""
 
     types: tuple[str, ...] | None = None
     filters: tuple[str, ...] = ()
     workflows: tuple[str, ...] = ()
     inputs: Mapping[str, str] = {}
+    flags: frozenset[str] = frozenset()
 
     @property
     def started_by(self) -> tuple[str, ...]:
@@ -158,18 +159,19 @@ def _read_triggers(value: object) -> Mapping[str, Trigger]:
     triggers = {}
     for event, settings in events.items():
         options = _mapping(settings)
+        inputs = _mapping(options.get("inputs"))
+        flags = (name for name in inputs if _mapping(inputs[name]).get("type") == "boolean")
         triggers[str(event)] = Trigger(
             types=_read_words(options["types"]) if "types" in options else None,
             filters=tuple(name for name in _FILTERS if name in options),
             workflows=_read_words(options.get("workflows")),
-            inputs=_read_inputs(options.get("inputs")),
+            inputs=_read_inputs(inputs),
+            flags=frozenset(map(str, flags)),
         )
     return triggers
 
 
 def _read_job(name: str, job: Mapping[Any, Any], lines: Lines) -> WorkflowJob:
-    container = job.get("container")
-    image = _mapping(container).get("image") if isinstance(container, Mapping) else container
     return WorkflowJob(
         id=str(name),
         title=_read_text(job.get("name")),
@@ -184,7 +186,7 @@ def _read_job(name: str, job: Mapping[Any, Any], lines: Lines) -> WorkflowJob:
         env=_read_texts(job.get("env")),
         runs_on=_read_words(job.get("runs-on")),
         services=tuple(map(str, _mapping(job.get("services")))),
-        container=_read_text(image),
+        container=_read_text(_mapping(job.get("container")).get("image", job.get("container"))),
         defaults=_read_texts(_mapping(job.get("defaults")).get("run")),
         steps=_read_steps(job.get("steps"), ("jobs", name, "steps"), lines),
     )
@@ -195,12 +197,11 @@ def _read_steps(value: object, path: KeyPath, lines: Lines) -> tuple[WorkflowSte
     for number, item in enumerate(value if isinstance(value, list) else []):
         step = _mapping(item)
         line = lines.get((*path, number, "run"), 0)
-        commands = _read_text(step.get("run"))
         steps.append(
             WorkflowStep(
                 name=_read_text(step.get("name")),
                 uses=_read_text(step.get("uses")),
-                run=commands,
+                run=_read_text(step.get("run")),
                 condition=_read_text(step.get("if")),
                 continues=_may_hold(step.get("continue-on-error")),
                 inputs=_read_texts(step.get("with")),
@@ -208,7 +209,7 @@ def _read_steps(value: object, path: KeyPath, lines: Lines) -> tuple[WorkflowSte
                 directory=_read_text(step.get("working-directory")),
                 shell=_read_text(step.get("shell")),
                 # The lines of a block stand below its key.
-                line=line + ("\n" in commands) if line else 0,
+                line=line + ("\n" in _read_text(step.get("run"))) if line else 0,
             )
         )
     return tuple(steps)
@@ -219,9 +220,8 @@ def _mapping(value: object) -> Mapping[Any, Any]:
 
 
 def _read_text(value: object) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    return str(value) if isinstance(value, str | int | float) else ""
+    text = str(value) if isinstance(value, str | int | float) else ""
+    return text.lower() if isinstance(value, bool) else text
 
 
 def _read_words(value: object) -> tuple[str, ...]:

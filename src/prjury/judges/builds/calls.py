@@ -19,6 +19,13 @@ Family: TypeAlias = str
 Runner: TypeAlias = str
 
 TABLE = json.loads((Path(__file__).parent / "programs.json").read_text("utf-8"))
+
+
+def _read_options(name: str) -> dict[str, frozenset[str]]:
+    rows = TABLE[name].items()
+    return {one: frozenset(text.split()) for programs, text in rows for one in programs.split()}
+
+
 #: Lists of programs and words, by what they are for.
 WORDS = {name: frozenset(listed.split()) for name, listed in TABLE["words"].items()}
 #: The tools that actions set up, and the input that names the version.
@@ -28,20 +35,18 @@ _RUNNERS = {name: family for family, names in TABLE["runners"].items() for name 
 #: Programs that run tests where one of some words follows; `*` stands for any name of tests, `+`
 #: for one anywhere among several tasks, a dash for no word at all.
 _CALLED = {program: tuple(words.split()) for program, words in TABLE["called"].items()}
-#: Options behind which wrappers are told what to run.
-_RUNNING_OPTIONS = {name: text.split() for name, text in TABLE["running_options"].items()}
+#: Options behind which wrappers are told what to run, and by which programs only list their tasks.
+_RUNNING_OPTIONS, _LISTING = _read_options("running_options"), _read_options("listing_options")
+#: Options with a value that is no task and no program: packages, files, profiles.
+_VALUED = _read_options("valued")
 #: Options that say where a program works, by programs; a build file stands for its directory.
-_PLACES = {
-    program: frozenset(options.split())
-    for programs, options in TABLE["places"].items()
-    for program in programs.split()
-}
+_PLACES = _read_options("places")
 _BUILD_FILES = (".toml", ".xml", ".ini", ".cfg", ".py", ".gradle", ".kts", ".sln", ".slnx", "proj")
 
 #: Families that are built by recipes with the CI's options; a build at the root holds all below it.
 RECIPE_FAMILIES = frozenset({"cargo", "maven", "gradle", "cmake"})
 #: Options to end at the first failure, by runner; Jest is told to go on.
-_STOPPING = {runner: frozenset(options.split()) for runner, options in TABLE["stopping"].items()}
+_STOPPING = _read_options("stopping")
 _SIGNS = str.maketrans("-_:./@+", "       ")
 
 
@@ -156,14 +161,10 @@ def normalise_program(word: str) -> str:
     return str(TABLE["aliases"].get(name, name))
 
 
-#: Options by which managers run the scripts of other packages.
-_OF_PACKAGES = {name: frozenset(text.split()) for name, text in TABLE["of_packages"].items()}
-
-
 def name_script(call: Call) -> str:
     """The script of a package that a call of its manager runs; empty if it runs none."""
     plain = [word for word in call.arguments if not word.startswith("-")]
-    if any(word.partition("=")[0] in _OF_PACKAGES.get(call.program, ()) for word in call.arguments):
+    if any(word.partition("=")[0] in _VALUED.get(call.program, ()) for word in call.arguments):
         return ""  # of other packages
     words = plain[1:] if plain[:1] in (["run"], ["run-script"]) else plain
     return "test" if words[:1] in (["t"], ["tst"]) else next(iter(words), "")
@@ -248,12 +249,11 @@ def _find_go_runner(words: Sequence[str]) -> list[str]:
 
 
 def _find_runner_or_0(words: Sequence[str]) -> int:
-    for at, word in enumerate(words[1:], 1):
+    by_file, valued = words[0] in WORDS["by_file"], _VALUED.get(words[0], frozenset())
+    for at, (before, word) in enumerate(pairwise(words), 1):
         if word.rpartition("/")[2].removesuffix(".js").lstrip("_") in _RUNNERS:
             return at
-        by_file = words[0] in WORDS["by_file"]
-        passed_over = word[:1] == "-" or "=" in word if by_file else word in {"exec", "dlx", "x"}
-        if not passed_over:
+        if not (word[:1] == "-" or before in valued if by_file else word in WORDS["starting"]):
             return 0
     return 0
 
@@ -267,6 +267,17 @@ def find_last_call(text: str) -> tuple[Call | None, bool]:
     return (calls[-1], len(calls) == 1) if certain else (None, False)
 
 
+def tests_in_container(words: Sequence[str]) -> bool:
+    """True if a line of Docker or Compose tests, by its command or else by the image's name."""
+    plain = [word for word in words[1:] if word not in {"compose", "container"}]
+    image, *command = _find_wrapped_command("docker", plain) or [""]
+    name = command[0] if command else image.rpartition("/")[2]
+    texts = [after for word, after in pairwise(command) if word[:1] == "-" and word[-1:] == "c"]
+    by_shell = texts and normalise_program(name) in WORDS["shells"]
+    calls = read_calls(texts[0] if by_shell else shlex.join(command))
+    return ("/" not in name and is_test_name(name)) or any(call.family for call in calls)
+
+
 def _find_wrapped_command(program: str, words: list[str]) -> list[str]:
     runs = program not in WORDS["wrappers_that_run_with_a_word"]
     at = 0
@@ -275,8 +286,7 @@ def _find_wrapped_command(program: str, words: list[str]) -> list[str]:
         if word in WORDS["running"] or word in _RUNNING_OPTIONS.get(program, ()):
             runs = True
         elif word.startswith("-") or "=" in word or word.rstrip("smh").isdigit():
-            valued = WORDS["coverage_values" if program == "coverage" else "with_value"]
-            at += word in valued and program != "npx"
+            at += word in _VALUED.get(program, WORDS["with_value"])
         elif not runs:
             return []
         elif program in WORDS["task_runners"] and word not in _RUNNERS:  # or ENVIRONMENT:SCRIPT
@@ -294,24 +304,26 @@ def _find_wrapped_command(program: str, words: list[str]) -> list[str]:
 def _find_test_family_and_runner(
     program: str, arguments: Sequence[str], program_path: str, place: str
 ) -> tuple[Family, Runner]:
-    if not {"--version", "--help", "--no-run"}.isdisjoint(arguments):
+    usual = WORDS["listing_tests"] if program in _RUNNERS else frozenset[str]()
+    if not (WORDS["idle_options"] | _LISTING.get(program, usual)).isdisjoint(arguments):
         return "", ""
     if program in _RUNNERS:
-        lists = program != "prove" and not WORDS["listing_tests"].isdisjoint(arguments)
-        family, tests = _RUNNERS[program], not (lists or _selects_no_tests(program, arguments))
+        family, tests = _RUNNERS[program], not _selects_no_tests(program, arguments)
     elif program in _CALLED:
         family, *names = _CALLED[program]
         arguments = _drop_package_choices(program, arguments)
         tests = _asks_for_test(names, arguments)
         starts, *plain = [word for word in arguments if word[:1] not in {"-", "+"}] or [""]
         if program == "go" and starts == "run":
-            tests = plain[1:] != [] and plain[1].startswith("test")
+            task = "".join(plain[1:2])
+            tests = task.startswith("test") and is_test_name(task) and not {".", "/"} & {*task}
+        if starts in WORDS["going_through"] and program not in WORDS["managers"]:
+            tests = tests or (starts == "run" and is_test_name(place))
             return (family, "script") if tests else ("", "")
-        if program == "cargo" and starts in WORDS["going_through"]:
-            return (family, "script") if tests or is_test_name(place) else ("", "")
     elif program in _BUILDERS:
         family, tests = _BUILDERS[program], _calls_test_goal(program, arguments)
-        tests = tests or (family == "make" and place.strip("./").startswith("test"))
+        inside = posixpath.normpath(place).rpartition("../")[2]
+        tests = tests or (family == "make" and inside.startswith("test"))
     else:
         return _detect_test_script(program, arguments, program_path)
     return (family, program) if tests else ("", "")
@@ -320,18 +332,21 @@ def _find_test_family_and_runner(
 def _drop_package_choices(program: str, words: Sequence[str]) -> list[str]:
     """The words without those that say in which packages, or for which versions, a task runs."""
     if program == "sbt":
-        return [word.lstrip("+") for word in words]
+        lines = (line.replace(" / ", "/").split() for word in words for line in word.split(";"))
+        tasks = (line[0].lstrip("+").replace(":", "/") for line in lines if line)
+        return [task.rpartition("/")[2] for task in tasks if task[:1] != "-"]
     if program == "nx":
         return [word.removeprefix("--target=").removeprefix("--targets=") for word in words]
-    valued = _OF_PACKAGES.get(program, ())
-    return [word for before, word in pairwise(["", *words]) if before not in valued]
+    pairs = pairwise(["", *words])
+    plain = [word for before, word in pairs if before not in _VALUED.get(program, ())]
+    return [word for word in plain if "=" not in word or word.startswith(("-", "+"))]
 
 
 def _asks_for_test(test_words: Sequence[str], words: Sequence[str]) -> bool:
-    before = words[: words.index("--")] if "--" in words[1:] else words
-    first, *rest = [word for word in before if not word.startswith(("-", "+"))] or ["-"]
+    end = words.index("--") if "--" in words[1:] else len(words)
+    first, *rest = [word for word in words[:end] if not word.startswith(("-", "+"))] or ["-"]
     if first in WORDS["going_through"] and "*" in test_words:
-        return any(map(is_test_name, rest[:3]))
+        return any(map(is_test_name, (rest or words[end + 1 :])[:3]))
     if first == "build" and "*" in test_words and rest[:1] == ["test"]:
         return True
     if first == "hack":
@@ -343,7 +358,7 @@ def _asks_for_test(test_words: Sequence[str], words: Sequence[str]) -> bool:
 
 def _calls_maven_test(words: Sequence[str]) -> bool:
     """True if a goal of the words tests; the default goal does, where none is listed."""
-    goals, valued = [], {"-D", "-P", "-pl"}
+    goals, valued = [], _VALUED["mvn"]
     for before, word in pairwise(["", *words]):
         text = word.lower().removeprefix("-d")
         if text.startswith(("skiptests", "maven.test.skip")) and not text.endswith("false"):
@@ -359,12 +374,13 @@ def _calls_test_goal(program: str, words: Sequence[str]) -> bool:
     for before, word in pairwise(["", *words]):
         if program == "cmake":
             tests = before in {"--target", "-t"} and is_test_name(word)
-        elif word[:1] in {"", "-"} or "=" in word or before == "-x":
+        elif word[:1] in {"", "-"} or "=" in word or before in _VALUED.get(program, ()):
             tests = False
         elif program == "gradle":
             goal = word.rpartition(":")[2]
-            listed = goal in WORDS["gradle_tasks"] or "test" in goal.lower()
-            tests = listed and not goal.startswith(_NO_TASKS)
+            pieces = split_name("".join(f" {one}" if one.isupper() else one for one in goal))
+            works = not WORDS["gradle_beside"].isdisjoint(pieces[:1]) or _prepares(pieces)
+            tests = goal in WORDS["gradle_tasks"] or (not works and _has_test_word(pieces))
         else:
             tests = is_test_name(word)
         if tests:
@@ -372,8 +388,6 @@ def _calls_test_goal(program: str, words: Sequence[str]) -> bool:
     return False
 
 
-#: Starts of Gradle's tasks that only work on the code of tests.
-_NO_TASKS = ("testClasses", "compile", "detekt", "lint", "checkstyle", "pmd", "spotbugs", "ktlint")
 #: Programs of which any word may be a goal that tests, with the kind of code.
 _BUILDERS = {"mvn": "maven", "gradle": "gradle", "cmake": "cmake"}
 _BUILDERS |= dict.fromkeys(WORDS["makes"], "make")
@@ -392,14 +406,17 @@ def _detect_test_script(program: str, words: Sequence[str], path: str) -> tuple[
 def _detect_interpreted_test(program: str, arguments: Sequence[str]) -> tuple[Family, Runner]:
     if program in {"node", "tsx"} and "--test" in arguments:
         return "node", "node"
-    options = [*takewhile(lambda word: word.startswith("-"), arguments)]
-    path, *rest = [word for word in arguments[len(options) :] if not word.startswith("-")] or [""]
-    if not path or not {"-c", "-e", "-E"}.isdisjoint(options):  # then it is the program's text
+    valued = _VALUED.get(program, frozenset())
+    pairs = pairwise(["", *arguments])
+    options = [*takewhile(lambda pair: pair[1][:1] == "-" or pair[0] in valued, pairs)]
+    path, *words = arguments[len(options) :] or [""]
+    if not path or not {"-c", "-e", "-E"}.isdisjoint({word for _, word in options} - valued):
         return ("script", "script") if ".test(" in path or "::test" in path else ("", "")
+    rest = [word for word in words if not word.startswith("-")]
     if path.endswith(("manage.py", "setup.py")) and rest:
         return ("python", "django") if rest[0] in {"test", "pytest"} else ("", "")
     if (inner := normalise_program(path)) in _CALLED:
-        return _find_test_family_and_runner(inner, rest, path, "")
+        return _find_test_family_and_runner(inner, words, path, "")
     return ("script", "script") if rest[:1] == ["test"] else _detect_test_path(path)
 
 
@@ -419,13 +436,20 @@ def split_name(name: str) -> list[str]:
 
 def is_test_name(name: str) -> bool:
     pieces = split_name(name)
-    prepares = WORDS["preparing"].intersection(pieces[:1]) or pieces[-1:] == ["prepare"]
-    if WORDS["beside"].intersection(pieces) or prepares:
+    if WORDS["beside"].intersection(pieces) or _prepares(pieces):
         return False
-    if WORDS["test_names"].intersection(pieces) or name.lower().startswith("test"):
-        return True
+    alone = bool(pieces) and WORDS["test_names_alone"].issuperset(pieces)
+    return alone or _has_test_word(pieces) or name.lower().startswith("test")
+
+
+def _prepares(pieces: Sequence[str]) -> bool:
+    begins = not WORDS["preparing"].isdisjoint(pieces[:1])
+    return begins or not WORDS["prepared"].isdisjoint(pieces[-1:])
+
+
+def _has_test_word(pieces: Sequence[str]) -> bool:
     ends = (one.endswith(("test", "tests")) for one in pieces if one not in WORDS["no_test_names"])
-    return any(ends) or (bool(pieces) and WORDS["test_names_alone"].issuperset(pieces))
+    return not WORDS["test_names"].isdisjoint(pieces) or any(ends)
 
 
 def _selects_no_tests(program: str, words: Sequence[str]) -> bool:

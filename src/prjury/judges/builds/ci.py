@@ -12,13 +12,13 @@ from typing import Any, TypeAlias
 import msgspec
 
 from prjury.errors import CannotJudgeError, ConfigError
-from prjury.judges.builds.calls import RECIPE_FAMILIES, WORDS, Call, is_test_name, split_name
-from prjury.judges.builds.ci_steps import CiStep, StepReader, fill_variables, has_part
+from prjury.judges.builds.calls import RECIPE_FAMILIES, WORDS, Call, split_name
+from prjury.judges.builds.ci_steps import CiStep, StepReader, fill_inputs, fill_variables, has_part
 from prjury.judges.builds.plan import LeftOutStep
 from prjury.judges.builds.source_tree import SourceTree, parent_of
 from prjury.judges.builds.toolchains import TOOLS, Toolchains, WantedVersion, read_wanted_versions
 from prjury.manifests.matrix import UNKNOWN, ExpressionContext, list_matrix_rows
-from prjury.manifests.workflow import Workflow, WorkflowJob, WorkflowStep, read_workflow
+from prjury.manifests.workflow import Trigger, Workflow, WorkflowJob, WorkflowStep, read_workflow
 
 WORKFLOWS = ".github/workflows"
 _DEEPEST = 3
@@ -102,9 +102,9 @@ def choose_base_ci_jobs(base_tree: SourceTree, toolchains: Toolchains) -> BaseCi
     ranked = sorted(reader.rank_jobs(), key=lambda one: (one[0], ("gradle", "") in one[1].places))
     external = tuple(dict.fromkeys(reader.external))
     left_out = tuple(dict.fromkeys(reader.left_out))
-    elsewhere = external or any(step.kind != "unknown" for step in left_out)
-    if not ranked or (ranked[0][0].aside and elsewhere):
-        return BaseCi((), (), external, left_out) if external or left_out else None
+    others = (*(job for _, job in ranked), *reader.elsewhere)
+    if not ranked or (ranked[0][0].aside and (external or reader.elsewhere)):
+        return BaseCi((), others, external, left_out) if external or left_out else None
     (_, main), *rest = ranked
     chosen, covered = [main], set(main.kinds)
     for rank, job in rest:
@@ -117,8 +117,8 @@ def choose_base_ci_jobs(base_tree: SourceTree, toolchains: Toolchains) -> BaseCi
         if plain and covered.isdisjoint(job.kinds) and present and runs and not beside:
             chosen.append(job)
             covered |= job.kinds
-    others = tuple(job for _, job in rest if job not in chosen)
-    return BaseCi(tuple(chosen), (*others, *reader.in_containers), external)
+    others = tuple(job for job in others if job not in chosen)
+    return BaseCi(tuple(chosen), others, external)
 
 
 #: Families behind which any kind of code may be tested.
@@ -147,10 +147,8 @@ class _WorkflowCall(msgspec.Struct, frozen=True):
     inputs: Mapping[str, Any] = {}
     caller: str = ""
 
-    def make_context(
-        self, row: Mapping[str, Any], job: WorkflowJob | None = None
-    ) -> ExpressionContext:
-        unknown = "repository_owner repository ref ref_name sha event actor run_id".split()
+    def make_context(self, row: object, job: WorkflowJob | None = None) -> ExpressionContext:
+        unknown = "repository_owner repository ref ref_name sha event actor run_id token".split()
         values = {
             "github": {
                 "event_name": "pull_request", "workspace": ".", **dict.fromkeys(unknown, UNKNOWN)
@@ -168,7 +166,7 @@ class _LoadedWorkflows:
         self.root, self.toolchains = root, toolchains
         self.external: list[str] = []
         self.left_out: list[LeftOutStep] = []
-        self.in_containers: list[CiJob] = []
+        self.elsewhere: list[CiJob] = []  # jobs that test, and cannot run here
         self.workflows: dict[str, Workflow] = {}
         files = sorted(path for path in root.files if parent_of(path) == WORKFLOWS)
         for path, text in root.texts([path for path in files if path.endswith((".yml", ".yaml"))]):
@@ -182,8 +180,8 @@ class _LoadedWorkflows:
                 yield from self._rank_jobs(_WorkflowCall(workflow, frozenset(workflow.triggers)))
 
     def _rank_jobs(self, called: _WorkflowCall) -> Iterator[tuple[_Rank, CiJob]]:
-        context = called.make_context({})
         for job in called.workflow.jobs:
+            context = called.make_context(UNKNOWN if job.has_matrix else {})
             name = f"{called.caller}{job.id}"
             if context.holds(job.condition) is False:
                 continue
@@ -194,10 +192,8 @@ class _LoadedWorkflows:
             if workflow is None or called.caller.count(" / ") >= _DEEPEST:
                 self.external += [] if job.uses.startswith("./") else [job.uses]
                 continue
-            trigger = workflow.triggers.get("workflow_call")
-            inputs: dict[str, Any] = dict(trigger.inputs) if trigger else {}
-            for key, text in job.inputs.items():  # what another job decides may be true
-                inputs[key] = context.fill(text) or (UNKNOWN if "needs." in text else "")
+            trigger = workflow.triggers.get("workflow_call", Trigger())
+            inputs = fill_inputs(context, trigger, job.inputs)
             yield from self._rank_jobs(_WorkflowCall(workflow, called.events, inputs, f"{name} / "))
 
     def _choose_tested_row_or_note_left_out(
@@ -230,9 +226,7 @@ class _LoadedWorkflows:
             if not (rank.not_on_pull_requests or rank.aside or rank.other_machine):
                 kinds = set[str]() if rank.unnamed else {"unknown"}
                 self.left_out += [step for step in one.left_out if step.tests or step.kind in kinds]
-                scripts = (step.text.split() for step in one.left_out if step.kind == "services")
-                tests = any("run" in words and any(map(is_test_name, words)) for words in scripts)
-                self.in_containers += [one] if tests else []
+                self.elsewhere += [one] if any(step.tests for step in one.left_out) else []
 
 
 def _list_tests(job: CiJob) -> set[str]:
@@ -320,9 +314,13 @@ class _MatrixRow(msgspec.Struct, frozen=True, dict=True):
 def measure_feature_breadth(calls: Iterable[Call]) -> float:
     """The breadth of calls of tests: the features, tags and extras that they ask for."""
     breadth = 0.0
-    for words in (call.words for call in calls if call.family):
+    for call in (call for call in calls if call.family):
+        words = call.words
         before = words[: words.index("--")] if "--" in words else words
-        if "--all-features" in before and {"-p", "--package"}.isdisjoint(before):
+        if call.program == "cargo" and any(one.startswith(("-p", "--package")) for one in before):
+            breadth -= 1  # less than the workspace, whatever features it asks for
+            continue
+        if "--all-features" in before:
             return math.inf
         for word, after in pairwise([*before, ""]):
             name, sign, text = word.partition("=")

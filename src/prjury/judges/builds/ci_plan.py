@@ -326,8 +326,8 @@ def _add_report_options(script: str, step: CiStep, number: int, root: SourceTree
             place, added = len(words), [*sign, options] if alone else []
         elif adapter.after in call.words[1:]:
             place += call.words.index(adapter.after)
-        if words[place - 1].endswith((";", ")")) or words[place : place + 1] == ["task"]:
-            added = []  # the command ends there, or Deno runs a task of any name
+        if words[place - 1].endswith((";", ")")):
+            added = []  # the command ends there
         name = f"{number}-{count}" if count > 1 else str(number)
         words[place:place] = [word.format(step=name) for word in added]
         at += len(call.words) + len(added)

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from string import Template
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -25,14 +26,15 @@ from prjury.judges.builds.calls import (
     name_script,
     normalise_program,
     read_calls,
+    tests_in_container,
 )
 from prjury.judges.builds.plan import LeftOutKind, LeftOutStep, StepName
 from prjury.judges.builds.source_tree import SourceTree, join_path, nearest, path_in
 from prjury.judges.builds.systems.python import read_tox
 from prjury.judges.builds.toolchains import Toolchains
-from prjury.manifests.matrix import ExpressionContext
+from prjury.manifests.matrix import UNKNOWN, ExpressionContext
 from prjury.manifests.node import read_package_json
-from prjury.manifests.workflow import WorkflowStep, read_composite_action
+from prjury.manifests.workflow import Trigger, WorkflowStep, read_composite_action
 
 _SECRETS = ("secrets.", "secrets[", "github.token")
 _WORKSPACE, _ROOT = "${{ github.workspace }}", "$GITHUB_WORKSPACE"
@@ -61,6 +63,15 @@ def fill_variables(context: ExpressionContext, texts: Mapping[str, str]) -> dict
     return {name: value for name, value in values if value is not None}
 
 
+def fill_inputs(
+    context: ExpressionContext, trigger: Trigger, texts: Mapping[str, str]
+) -> dict[str, Any]:
+    """The inputs of what is called: texts, but for flags of a workflow; some may be unknown."""
+    values = {name: context.fill(text) for name, text in {**trigger.inputs, **texts}.items()}
+    flags = {name: values[name] == "true" for name in trigger.flags if values[name] is not None}
+    return {name: UNKNOWN if text is None else text for name, text in values.items()} | flags
+
+
 def has_part(text: str, parts: Iterable[str]) -> bool:
     """Find one of these parts in a text, in whatever case."""
     lower = text.lower()
@@ -84,7 +95,7 @@ class StepReader:
     actions: list[WorkflowStep] = field(default_factory=list)
     needs_artifacts: bool = False
     _depth: int = 0
-    _checkout: str = ""
+    _checkout: str = "."
     _others: list[str] = field(default_factory=list)  # directories of other repositories
     _last: tuple[int, int, int] = 0, 0, 0  # steps, left out and actions up to the last test
     _wanted: tuple[dict[str, str], ...] = ()  # versions and their files before the last test
@@ -121,9 +132,9 @@ class StepReader:
             action = None
         if action is None or self._depth == _DEEPEST:
             return
-        inputs = {name: self.context.fill(text) or "" for name, text in step.inputs.items()}
         outer = self.context, self.path, self.defaults
-        values = {**self.context.values, "inputs": {**action.inputs, **inputs}}
+        inputs = fill_inputs(self.context, Trigger(inputs=action.inputs), step.inputs)
+        values = {**self.context.values, "inputs": inputs}
         self.context, self.path, self.defaults = ExpressionContext(values), action.path, {}
         self._depth += 1
         self._read_steps(action.steps)
@@ -131,7 +142,8 @@ class StepReader:
         self.context, self.path, self.defaults = outer
 
     def _read_remote_action(self, step: WorkflowStep) -> None:
-        inputs = {name: self.context.fill(text) or "" for name, text in step.inputs.items()}
+        filled = {name: self.context.fill(text) for name, text in step.inputs.items()}
+        inputs = {name: text or "" for name, text in filled.items()}
         self.actions.append(replace(step, inputs=inputs))
         tool, key = SETUP_ACTIONS.get(step.action, ("", ""))
         path = inputs.get(f"{key}-file", "") if tool else ""
@@ -143,7 +155,7 @@ class StepReader:
         elif path:
             self.version_files[tool] = path.removeprefix("./")
         if step.action == "actions/checkout" and "repository" not in step.inputs:
-            self._checkout = step.inputs.get("path", "")
+            self._checkout = step.inputs.get("path", ".")
         elif step.action == "actions/checkout":
             self._others.append(f"./{inputs.get('path')}/")
         tested = any(one.kind == "test" for one in self.steps)
@@ -152,11 +164,11 @@ class StepReader:
             self._leave(step.uses, "it brings what another job has made", "elsewhere")
         elif step.action.startswith("docker://") or has_part(step.action, WORDS["service_actions"]):
             self._leave(step.uses, "services are not started here", "services")
-        elif command := _find_action_command(step):
-            place = inputs.get("working-directory", ".")
+        elif command := _find_command(step, filled, self.root):
+            place = step.inputs.get("working-directory") or "."
             self._read_commands(replace(step, directory=place), command)
         elif not tool and not has_part(step.action, WORDS["harmless_actions"]):
-            texts = (text for name, text in inputs.items() if name in WORDS["script_inputs"])
+            texts = (text for name, text in step.inputs.items() if name in WORDS["script_inputs"])
             self._leave(next(texts, step.uses), f"{step.action} is not run here", "other")
 
     def _leave(self, text: str, why: str, kind: LeftOutKind, line: int = 0) -> None:
@@ -170,17 +182,18 @@ class StepReader:
         secret = has_part(run, _SECRETS)
         script = None if secret else without.fill(text)
         place = step.directory or self.defaults.get("working-directory", "")
-        directory = self.context.fill(place.removeprefix(self._checkout))
+        below = self.context.fill(f"{place or '.'}/".removeprefix(f"{self._checkout}/"))
+        directory = None if below is None else join_path("", below)
         shell = (self.context.fill(step.shell or self.defaults.get("shell", "")) or "").strip()
         if secret:
             self._leave(run, "it wants a secret", "elsewhere", step.line)
         elif script is None or directory is None:
-            self._leave(run, "it depends on the run itself", "other", step.line)
+            self._leave(run, "it depends on the run itself or leaves the tree", "other", step.line)
         elif shell and not shell.startswith(("bash", "sh")):
             self._leave(run, f"it wants the shell {shell.split()[0]}", "elsewhere", step.line)
         else:
-            below = directory.removeprefix("./").strip("/.")
-            for offset, part, place in _split_script_if_plain(_join_continued_lines(script), below):
+            joined = _join_continued_lines(script)
+            for offset, part, place in _split_script_if_plain(joined, directory):
                 line = step.line + offset if step.line else 0
                 lines = self._note_and_drop_refused_lines(part, line, place)
                 if lines:
@@ -289,28 +302,30 @@ def read_called_script(call: Call, root: SourceTree) -> str:
     return text if len(text) < _LARGEST_SCRIPT else ""
 
 
-def _find_action_command(step: WorkflowStep) -> str:
-    inputs = step.inputs
-    if inputs.get("bundler-cache") == "true":
-        return "bundle install"
-    if inputs.get("run_install") == "true":
-        return "pnpm install"
-    if step.action.startswith("gradle/") and inputs.get("arguments"):
-        return f"./gradlew {inputs['arguments']}"
-    if step.action in WORDS["running_actions"]:
-        return next((inputs[name] for name in WORDS["script_inputs"] if name in inputs), "")
-    line = str(TABLE["running_actions"].get(step.action, ""))
-    return line.format_map(defaultdict(str, inputs)).strip()
+def _find_command(step: WorkflowStep, filled: Mapping[str, str | None], root: SourceTree) -> str:
+    """The command that an action runs by its inputs, or by the files that are there."""
+    place = filled.get("working-directory") or ""
+    for case, line in TABLE["running_actions"].get(step.action, {}).items():
+        name, sign, value = case.partition("=")
+        text = filled.get(name, "")
+        if "\n" in place or (sign and text is None):
+            return ""  # several places, or one case of several
+        fits = text != "" or not name or join_path(place, name) in root.files
+        if text == value if sign else fits:
+            return str(line).format_map(defaultdict(str, step.inputs)).strip()
+    return ""
 
 
 def _would_test(script: str) -> bool:
     """True if a command runs tests, perhaps behind a program that cannot run here."""
     for call in read_calls(script):
         words = call.words[1:] if call.program in {"sudo", "doas"} else call.words
-        if words and normalise_program(words[0]) in WORDS["packages"]:
-            continue
-        for start in range(len(words)):
-            inner = read_calls(shlex.join(words[start:]))
+        program = normalise_program(words[0]) if words else ""
+        if program in WORDS["containers"] and tests_in_container(words):
+            return True
+        around = [] if program in WORDS["packages"] | WORDS["containers"] else [*words]
+        for start in range(len(around)):
+            inner = read_calls(shlex.join(around[start:]))
             if inner and inner[0].family not in {"", "script"}:
                 return True
     return False

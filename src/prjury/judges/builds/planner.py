@@ -10,6 +10,8 @@ from collections.abc import Collection, Iterator, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from prjury.code.languages import LANGUAGES
+from prjury.code.source import blank, find_comment_ranges
 from prjury.judges.builds.calls import WORDS, read_calls, stops_early
 from prjury.judges.builds.ci import WRAPPING, BaseCi, CiJob
 from prjury.judges.builds.ci_plan import (
@@ -89,8 +91,10 @@ class BuildPlanner(Struct, frozen=True):
             if systems is None and not builds.plans:
                 builds = detect_builds(replace(root, allowed=_TESTS_ALONE), changed, None, self.own)
             ci, notes = self.ci or BaseCi(), builds.notes
-            if ci.external and not ci.jobs:
-                notes += (f"its CI calls {visible(ci.external[0])} of another repository",)
+            if not ci.jobs:
+                for one in ci.external[:1]:
+                    notes += (f"its CI calls {visible(one)} of another repository",)
+                notes += tuple(_note_other_jobs(ci))
             noted = (replace(plan, left_out=ci.left_out) for plan in builds.plans)
             equipped = tuple(self._equip_plan(root, plan, None) for plan in noted)
             builds = replace(builds, plans=equipped, notes=notes)
@@ -110,20 +114,15 @@ class BuildPlanner(Struct, frozen=True):
             paths = root.changed_sources if changed else ()
             touched = not paths or any(is_within(path, at) for path in paths for at in places)
             if len(ci.jobs) > 1 and "" not in places and not touched:
-                notes.append(f"not touched by the change and not built: {job.job} in {min(places)}")
+                name = f"{_name_job_apart(job, ci)} in {min(places)}"
+                notes.append(f"not touched by the change and not built: {name}")
             else:
                 plans += self._plan_job(root, job, affected.plans, every)
-        untested = _list_plans_not_in_ci(root, ci, affected.plans)
+        untested = _list_unrun_plans(root, ci, affected.plans)
         if untested:
             names = join_names([plan.label for plan in untested], _MOST_NAMED)
             notes.append(f"not built, since no step of its CI that can run here builds it: {names}")
-        if ci.others:
-            own = {job.job for job in ci.jobs}
-            labels = (
-                f"{one.job} of {one.path}" if one.job in own else one.job for one in ci.others
-            )
-            names = join_names([*dict.fromkeys(labels)], _MOST_NAMED)
-            notes.append(f"its CI also tests in other jobs, which are not run here: {names}")
+        notes += _note_other_jobs(ci)
         ran = {place for job in ci.jobs for _, place in job.places}
         skipped = {plan.directory for plan in untested if plan.directory}
         skipped |= {place for place in affected.skipped if place not in ran}
@@ -145,15 +144,9 @@ class BuildPlanner(Struct, frozen=True):
         lacking = [name for name in job.lacks if not any(name in plan.text for plan in fitting)]
         absent = "services" if job.services else "what another job has made" * job.needs_artifacts
         needs = absent or "".join(f"`{name}`, which is not here" for name in lacking[:1])
-        why = (
-            f", since {job.name} needs {needs}"
-            if needs
-            else f": as {job.name} does it, no test ran"
-        )
-        noted = [
-            replace(plan, notes=(*plan.notes, f"built by a recipe{why}"), left_out=job.left_out)
-            for plan in fitting
-        ]
+        untested = f": as {job.name} does it, no test ran"
+        why = f"built by a recipe{f', since {job.name} needs {needs}' if needs else untested}"
+        noted = [replace(plan, notes=(*plan.notes, why), left_out=job.left_out) for plan in fitting]
         tested = [plan for plan in noted if plan.tests]
         if recipes:
             rest = drop_recipe_and_unmet_steps(job, recipes, absent)
@@ -205,18 +198,29 @@ class BuildPlanner(Struct, frozen=True):
         return narrow_maven_to_affected(add_report_options_to_script_plan(prepared, root))
 
 
-def _list_plans_not_in_ci(
-    root: SourceTree, ci: BaseCi, plans: Sequence[BuildPlan]
-) -> list[BuildPlan]:
+def _note_other_jobs(ci: BaseCi) -> list[str]:
+    labels = [*dict.fromkeys(_name_job_apart(job, ci) for job in ci.others)]
+    note = "its CI also tests in other jobs, which are not run here"
+    return [f"{note}: {join_names(labels, _MOST_NAMED)}"] if labels else []
+
+
+def _name_job_apart(job: CiJob, ci: BaseCi) -> str:
+    paths = {one.path for one in (*ci.jobs, *ci.others) if one.job == job.job}
+    return job.name if len(paths) > 1 else job.job
+
+
+def _list_unrun_plans(root: SourceTree, ci: BaseCi, plans: Sequence[BuildPlan]) -> list[BuildPlan]:
     kinds = {kind for job in (*ci.jobs, *ci.others) for kind in (*job.kinds, *job.places)}
     within, untested = _list_plans_tested_at(plans, kinds), []
     settings = root.text(root.has("settings.gradle.kts", "settings.gradle") or "")
-    settings = settings.replace("'", '"').replace("(", " ")
+    settings = blank(settings, find_comment_ranges(settings, LANGUAGES["gradle"]))
+    settings = settings.replace("'", '"').replace("(", " ").replace('"./', '"')
+    by_gradle = any(("gradle", "") in job.places for job in ci.jobs)
     for plan in plans:
         place = plan.directory
         own_lock = path_in(place, "uv.lock") in root.files
         by_root = plan.system == "uv" and ("python", "") in kinds and not own_lock
-        by_root |= plan.system == "gradle" and f'includeBuild "{place}"' in settings
+        by_root |= by_gradle and plan.system == "gradle" and f'includeBuild "{place}"' in settings
         if not (by_root or plan in within or ("cmake", place) in kinds):
             untested.append(plan)
     return untested

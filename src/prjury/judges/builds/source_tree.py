@@ -120,12 +120,9 @@ class SourceTree(Struct, frozen=True, dict=True):
         """The part of the tree in a directory, with paths relative to it."""
         if directory and directory not in self._parts:
             prefix, start = f"{directory}/", len(directory) + 1
+            inside = (entry for entry in self.entries if entry.path.startswith(prefix))
             self._parts[directory] = SourceTree(
-                [
-                    replace(entry, path=entry.path[start:])
-                    for entry in self.entries
-                    if entry.path.startswith(prefix)
-                ],
+                [replace(entry, path=entry.path[start:]) for entry in inside],
                 self.read,
                 path_in(self.place, directory),
                 self.changed and frozenset(p[start:] for p in self.changed if p.startswith(prefix)),

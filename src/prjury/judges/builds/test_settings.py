@@ -39,9 +39,7 @@ def find_changed_test_settings(files: Sequence[FileChange], read: ReadBlobs) -> 
 def _is_test_setting(path: str) -> bool:
     parent, _, name = f"/{path}".rpartition("/")
     stem, dot, suffix = name.rpartition(".")
-    by_name = name in _FILES or any(
-        fnmatchcase(name, pattern) for pattern in TABLE["patterns"].split()
-    )
+    by_name = name in _FILES or any(fnmatchcase(name, one) for one in TABLE["patterns"].split())
     if by_name or f"/{path}".endswith(tuple(TABLE["paths"].split())):
         return True
     runs = stem.startswith(("run", "do", "all", "check")) and suffix in {"sh", "bash", "pl", "py"}

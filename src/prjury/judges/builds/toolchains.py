@@ -212,13 +212,11 @@ def list_wanted_versions(
     return (*pins.values(), *by_ci, *ranges.values())
 
 
-def read_wanted_versions(
-    root: SourceTree, path: str, kind_of_file: str = ""
-) -> Iterator[WantedVersion]:
+def read_wanted_versions(root: SourceTree, path: str, like: str = "") -> Iterator[WantedVersion]:
     """The versions in a file, by its name or as in a file of another name."""
     if path in root.files:
         content = root.text(path).encode(errors="surrogateescape")
-        for one in read_tool_versions(kind_of_file or path, content):
+        for one in read_tool_versions(like or path, content):
             kind = "pin" if one.role is Role.LOCKED else "range"
             yield WantedVersion(one.artifact, one.version or "", path, kind)
 

@@ -75,7 +75,9 @@ COMMANDS = {
         mise r test | mise exec -- pytest | devbox run test | nix develop -c make test
         nix develop --command cargo test | nix-shell --run 'make test' | bazel test //...
         pants test :: | buck2 test //... | php vendor/bin/phpunit | composer run test
-        composer exec phpunit -- --exclude-group Elastica
+        composer exec phpunit -- --exclude-group Elastica | composer exec -- phpunit | mvn -o test
+        npm exec -- jest | php -d x artisan test | ruby bin/rake | make -s test | deno task test
+        sbt "Test / test" | sbt "clean; core/testOnly *A" | lein with-profile dev test
         php artisan test | bin/rails test | bundle exec rails test | rake | melos run test
         mix test
         sbt test | sbt +test | sbt "+test" | ./mill __.test | scala-cli test .
@@ -109,7 +111,7 @@ COMMANDS = {
     "lint": """
         hatch run types:check | bunx editorconfig-checker -format github-actions
         hatch run docs:build | tsc --noEmit | npm run test:types | npm run lint
-        tox -e mypy,docs
+        tox -e mypy,docs | pdm run lint | pixi run lint | rye run lint | mise run lint | poe docs
     """,
     "setup": """
         npm ci
@@ -124,6 +126,11 @@ def split_commands(text: str) -> list[str]:
 @pytest.mark.parametrize(
     "line",
     [
+        "rake db:create RAILS_ENV=test", "rails db:migrate -e test", "rake -T", "ruby bin/rake -T",
+        "sbt Test/compile", "sbt 'Test / compile'", "ant compile-tests", "make test-setup",
+        "lein with-profile dev,test check", "./gradlew publishLatest", "make -f a.test x",
+        "./gradlew processTestResources", "./gradlew -I init-test.gradle assemble", "mix format",
+        "go run ./gen testdata/a", "go run ./gen test.json", "./gradlew assembleAndroidTest",
         "pdm run lint", "pdm install", "nix build", "nix develop -c make docs", "zig build",
         "pnpm --filter test build", "php artisan migrate", "node -e 'test()'", "sbt +publishLocal",
         "nx affected --target=build", "cargo make docs", "go run ./cmd/test-server",
@@ -251,8 +258,8 @@ class TestJob:
     def test_all_features_of_one_package_are_less_than_the_workspace(
         self, here: Toolchains
     ) -> None:
-        one = job("run: cargo test --all-features -p log", name="features")
-        ci = read(here, a=one, b=job("run: cargo test --workspace"))
+        one = job("run: cargo test --all-features -p log", name="test-log")
+        ci = read(here, a=one, b=job("run: cargo test"))
         assert ci.job == "test"
 
     def test_a_version_that_is_in_a_file(self, here: Toolchains) -> None:
@@ -330,12 +337,36 @@ class TestFollowing:
         text = "runs: {using: composite, steps: [{uses: ./a}, {run: pytest, shell: bash}]}"
         assert scripts(read(here, {"a/action.yml": text}, ci=job("uses: ./a")))
 
-    def test_an_input_that_another_job_decides_leaves_no_job_out(self, here: Toolchains) -> None:
+    @pytest.mark.parametrize(
+        ("text", "runs"),
+        [
+            ("\"${{ needs.changes.outputs.src == 'true' }}\"", True), ("false", False),
+            ("'${{ vars.TESTS }}'", True), ("'${{ matrix.tests }}'", True), ("true", True),
+            ("\"${{ github.event_name == 'push' }}\"", False),
+        ],
+    )  # fmt: skip
+    def test_an_input_of_a_called_workflow_is_a_truth_or_unknown(
+        self, here: Toolchains, text: str, runs: bool
+    ) -> None:
         caller = f"{HEAD}jobs:\n  all:\n    uses: ./.github/workflows/tests.yml\n"
-        caller += "    with: {tests: \"${{ needs.changes.outputs.src == 'true' }}\"}\n"
+        caller += f"    with: {{tests: {text}}}\n    strategy: {{matrix: {{tests: [true]}}}}\n"
         called = "on: {workflow_call: {inputs: {tests: {type: boolean}}}}\njobs:\n  run:\n"
         called += "    if: inputs.tests\n    runs-on: ubuntu-latest\n    steps: [{run: pytest}]\n"
-        assert read(here, ci=caller, tests=called).job == "all / run"
+        workflows = {".github/workflows/a.yml": caller, ".github/workflows/tests.yml": called}
+        assert (choose_base_ci_jobs(root_of(workflows), here) is not None) == runs
+
+    @pytest.mark.parametrize(
+        ("text", "run"), [("false", ["pytest false"]), ("'${{ vars.X }}'", [])]
+    )
+    def test_an_input_of_an_action_is_a_text_or_unknown(
+        self, here: Toolchains, text: str, run: list[str]
+    ) -> None:
+        action = (
+            "runs:\n  using: composite\n  steps:\n    - {if: inputs.x, run: pytest a, shell: sh}\n"
+        )
+        action += "    - {run: 'pytest ${{ inputs.x }}', shell: sh}\n"
+        ci = read(here, {"a/action.yml": action}, ci=job(f"{{uses: ./a, with: {{x: {text}}}}}"))
+        assert [one.script for one in ci.steps] == ["pytest a", *run]
 
     def test_a_workflow_of_another_repository_is_named(self, here: Toolchains) -> None:
         caller = f"{HEAD}jobs:\n  all: {{uses: o/r/.github/workflows/t.yml@v1}}\n"
@@ -609,6 +640,9 @@ class TestSteps:
         ("line", "tests"),
         [
             ("sudo make test", True), ("docker compose run app pytest -q", True),
+            ("docker run -v pytest:/x app ls", False), ("docker exec -it db ./run-tests.sh", True),
+            ("docker run a sh -c 'npm ci && npm test'", True), ("docker run org/a-tests", True),
+            ("docker compose -f test.yml run --name test web ls", False),
             ("sudo apt-get install -y tox", False), ("docker pull postgres", False),
             ("TOKEN=${{ secrets.A }} npm test", True), ("curl ${{ secrets.A }}", False),
         ],
@@ -705,19 +739,26 @@ class TestSteps:
     def test_the_directory_is_that_of_the_step_or_the_default(self, here: Toolchains) -> None:
         defaults = "    defaults: {run: {working-directory: ./core, shell: '${{ matrix.s }}'}}\n"
         defaults += "    strategy: {matrix: {s: [bash]}}\n"
-        steps = ("run: pytest", "{run: pytest, working-directory: extra}")
-        ci = read(here, ci=job(*steps, more=defaults))
-        assert [one.directory for one in ci.steps] == ["core", "extra"]
+        places = ("extra", ".ci", "/tmp", "../x")
+        steps = ("run: pytest", *(f"{{run: pytest, working-directory: {at}}}" for at in places))
+        ci = read(here, ci=job(*steps, "run: pytest", more=defaults))
+        assert [one.directory for one in ci.steps] == ["core", "extra", ".ci", "core"]
+        assert len(ci.left_out) == 2
 
     def test_an_action_installs_where_its_input_says_or_at_the_root(self, here: Toolchains) -> None:
         bundle = "{uses: ruby/setup-ruby@v1, with: {bundler-cache: true, working-directory: gem}}"
         defaults = "    defaults: {run: {working-directory: core}}\n"
         packages = "{uses: ramsey/composer-install@v4, with: {composer-options: --no-dev}}"
-        steps = (bundle, packages, "uses: bahmutov/npm-install@v1", "run: rspec", 'run: ""')
-        ci = read(here, ci=job(*steps, more=defaults))
+        highest = packages.replace("composer-options: --no-dev", "dependency-versions: highest")
+        npm = "{uses: bahmutov/npm-install@v1, with: {working-directory: web}}"
+        steps = (bundle, packages, highest, npm, npm.replace("web", "."), "run: rspec", 'run: ""')
+        locks = {"web/yarn.lock": "", "package-lock.json": ""}
+        ci = read(here, locks, ci=job(*steps, more=defaults))
         assert [(one.script, one.directory) for one in ci.steps] == [
             ("bundle install", "gem"),
             ("composer install --no-dev", ""),
+            ("composer update", ""),
+            ("yarn install --frozen-lockfile", "web"),
             ("npm ci", ""),
             ("rspec", "core"),
         ]

@@ -108,19 +108,33 @@ class TestLines:
         builds = plans(here, job("run: cmake -B b", "run: ctest --test-dir b"), files)
         assert [plan.system for plan in builds.plans] == ["cmake"]
 
-    @pytest.mark.parametrize("line", ['includeBuild("logic")', "  includeBuild 'logic'", ""])
+    @pytest.mark.parametrize(
+        ("line", "call", "skipped"),
+        [
+            ('includeBuild("logic")', "./gradlew test", ()),
+            ("  includeBuild './logic'", "./gradlew test", ()),
+            ("", "./gradlew test", ("logic",)),
+            ("// includeBuild 'logic'", "./gradlew test", ("logic",)),
+            ("/*\nincludeBuild 'logic'\n*/", "./gradlew test", ("logic",)),
+            ("includeBuild 'logic'", "go test ./...", ("logic",)),
+        ],
+    )
     def test_a_build_that_the_one_of_the_root_includes_is_built(
-        self, here: Toolchains, line: str
+        self, here: Toolchains, line: str, call: str, skipped: tuple[str, ...]
     ) -> None:
-        files = {"settings.gradle": line, "logic/settings.gradle": "", "a.java": ""}
-        builds = plans(here, job("run: ./gradlew test"), {**files, "gradlew": ""})
+        files = {"settings.gradle": line, "logic/settings.gradle": "", "a.java": "", **GO}
+        builds = plans(here, job(f"run: {call}"), {**files, "gradlew": ""})
         assert [plan.directory for plan in builds.plans] == [""]
-        assert builds.skipped == (() if line else ("logic",))
+        assert builds.skipped == skipped
 
     def test_another_job_of_the_same_name_is_named_by_its_workflow(self, here: Toolchains) -> None:
-        builds = plans(here, job("run: go test ."), GO, more=job("run: go test ./slow"))
-        (note,) = builds.notes
-        assert note.endswith("which are not run here: test of .github/workflows/more.yml")
+        slow = job("run: go test ./slow", name="slow")
+        both = plans(here, job("run: go test .") + slow.partition("jobs:\n")[2], GO, more=slow)
+        for builds in (
+            plans(here, job("run: go test ."), GO, more=job("run: go test ./slow")),
+            both,
+        ):
+            assert ".github/workflows/more.yml, job " in builds.notes[0]
 
     def test_pip_gets_an_environment(self, here: Toolchains) -> None:
         plan = only(plans(here, job("run: pip install nose", "run: nosetests test"), {"a.txt": ""}))
@@ -190,8 +204,10 @@ class TestLines:
         self, here: Toolchains
     ) -> None:
         line = "sudo -E make localunittest"
-        plan = only(plans(here, job(f"run: {line}"), GO))
+        builds = plans(here, job(f"run: {line}"), GO)
+        plan = only(builds)
         assert (plan.source, [one.text for one in plan.left_out]) == ("recipe", [line])
+        assert builds.notes[0].endswith("not run here: test")
 
     def test_what_is_left_out_is_data_and_the_rest_is_told(self, here: Toolchains) -> None:
         workflow = job("run: sudo apt-get install x", "run: ruff check", "run: ./run test",
@@ -343,7 +359,7 @@ class TestAdapters:
         )
 
     def test_a_task_of_deno_is_told_no_options_before_its_name(self, here: Toolchains) -> None:
-        lines = ("deno task test:unsafe", "deno test shop")
+        lines = ("deno task test", "deno test shop")
         plan = only(plans(here, job(*(f"run: {line}" for line in lines)), {"deno.json": "{}"}))
         task, test = steps_of(plan)
         assert task == lines[0]

@@ -16,6 +16,7 @@ from xml.etree.ElementTree import Element
 from msgspec import Struct
 from msgspec.structs import replace
 
+from prjury.judges.builds.calls import TABLE
 from prjury.judges.builds.failure import (
     Failure,
     Kind,
@@ -43,10 +44,7 @@ from prjury.judges.builds.results.streams import make_go_failure
 from prjury.judges.builds.results.tree import TreeFiles
 
 #: The runner by the name that it gives to the whole of a report or of a suite.
-_BY_NAME = {
-    "pytest": "pytest", "jest tests": "jest", "vitest tests": "vitest", "mocha tests": "mocha",
-    "nextest": "nextest",
-}  # fmt: skip
+_BY_NAME = TABLE["report_names"]
 _JVM_PLACES = ("/surefire-reports/", "/failsafe-reports/", "/test-results/", "/TEST-")
 #: Reports of CTest and Meson, whose tests are programs that may run tests of their own.
 _PROGRAMS = ("/ctest", "/TEST-meson", "/testlog.junit.xml")
@@ -315,12 +313,7 @@ _REFERENCE = re.compile(
 _ESCAPE, _BELL = b"#x1B", b"#x07"
 _SUITES = frozenset({"testsuites", "testsuite"})
 #: Reports of tests in another form than JUnit's, by their root.
-_OTHER_TESTS = {
-    "testrun": "TRX", **dict.fromkeys(("test-run", "test-results", "test-suite"), "NUnit"),
-    **dict.fromkeys(("assemblies", "assembly"), "xUnit.net"), "testng-results": "TestNG",
-    "robot": "Robot Framework", "testexecutions": "SonarQube", "site": "CTest (Dart)",
-    "testresults": "JMeter", "testsuiteresult": "JUnit's legacy",
-}  # fmt: skip
+_OTHER_TESTS = TABLE["other_reports"]
 
 
 class _ForeignReportError(ReportError):

@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 import msgspec
 from msgspec import Struct, field
 
+from prjury.judges.builds.calls import TABLE
 from prjury.judges.builds.failure import Failure, Kind, with_details
 from prjury.judges.builds.results.lines import LineSet, LogSection, add_values, list_places
 
@@ -183,10 +184,7 @@ _ERROR = re.compile(
 )
 _SYNTAX = frozenset({"SyntaxError", "IndentationError", "TabError"})
 #: What a goal says that gave up because of other failures.
-_CONSEQUENCES = (
-    "There are test failures", "Compilation failure", "There were failing tests",
-    "Compilation failed", "Compilation error",
-)  # fmt: skip
+_CONSEQUENCES = tuple(TABLE["consequences"])
 _LEVELS = ("error: ", "npm error code ", "npm ERR! code ", "npm error ", "npm ERR! ")
 #: Lines between an error and its cause that say nothing.
 _EMPTY = frozenset({"", "Caused by:", "npm error", "npm ERR!"})

@@ -16,6 +16,7 @@ from typing import Any
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from prjury.judges.builds.calls import TABLE
 from prjury.judges.builds.failure import Failure, Results, inside_tree, sort_failures, sort_unique
 from prjury.judges.builds.results.lines import (
     LogSection,
@@ -304,10 +305,7 @@ def _merge_failures(
 
 
 #: How goals begin that are printed right after their causes, by the tool that prints them.
-_AT_ONCE = (
-    "make", "gmake", "test failed", "doctest failed", "npm ", "ELIFECYCLE", "[ELIFECYCLE]",
-    "error Command failed", "The command failed",
-)  # fmt: skip
+_AT_ONCE = TABLE["at_once"]
 
 
 def turn_unexplained_goals_to_errors(failures: Iterable[tuple[int, Failure]]) -> Iterator[Failure]:

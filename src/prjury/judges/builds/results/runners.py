@@ -11,6 +11,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
+from prjury.judges.builds.calls import TABLE
 from prjury.judges.builds.failure import Failure, identity, with_details
 from prjury.judges.builds.results.lines import (
     LineSet,
@@ -92,31 +93,14 @@ _LOADING = "_FailedTest"
 #: prove's last line, which names no test.
 _RESULT = "Result"
 #: Words of a list of counts, and what they count.
-_COUNTED = {
-    **dict.fromkeys(("passed", "xpassed", "measured"), "passed"),
-    **dict.fromkeys(("failed", "failures", "unexpected successes"), "failed"),
-    **dict.fromkeys(("error", "errors"), "broken"),
-    **dict.fromkeys(("skipped", "ignored", "todo", "xfailed"), "left"),
-}
+_COUNTED = TABLE["counted"]
 _RAN = ("passed", "failed", "errors", "known", "unexpected")
 _TEXT = r"\S.*?"
 _NUMBERS = frozenset({"ran", "passed", "failed", "errors", "out", "left", "known", "unexpected"})
 #: What a field of a line may be.
-_FIELDS = {
-    **dict.fromkeys((*_NUMBERS, "line"), r"\d{1,9}"),
-    "number": r"\d{1,6}",
-    "counts": r"\d.*|\w[\w ]*=\d.*",
-    "path": r"[^\s:()]+\.\w{1,6}",
-    "owner": r"[\w.$:<>-]+(?: > .+)?",
-    "suite": r"[^\s(]\S*",
-    "tail": r"\w+",
-    "part": r".* of \d+ total",
-}
+_FIELDS = TABLE["fields_of_lines"]
 #: Fields of a runner that hold lines, in the order in which they are tried.
-_KINDS = (
-    "lists", "begins", "doubts", "totals", "sections", "unloaded", "out", "good", "failures", "bad",
-    "file",
-)  # fmt: skip
+_KINDS = TABLE["kinds_of_lines"]
 #: Lines that do not end the text of a failure.
 _INSIDE = frozenset({"", "unloaded", "out", "good", "bad"})
 

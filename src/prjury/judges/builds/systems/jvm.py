@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
+from prjury.judges.builds.calls import WORDS
 from prjury.judges.builds.plan import JVM, BuildPlan, BuildStep, BuildSystem
 from prjury.judges.builds.source_tree import (
     EXECUTABLE,
@@ -28,18 +29,14 @@ _THROUGHOUT = {_GOING_ON, "--rerun-tasks"}
 #: With more changed modules than this, everything is built.
 _MOST_MODULES = 200
 #: Options of ``.mvn/maven.config`` that choose modules, or another build file.
-_CHOOSING = frozenset(
-    "-pl --projects -f --file -rf --resume-from -N --non-recursive -am -amd".split()
-)
+_CHOOSING = WORDS["maven_choosing"]
 #: Lists the modules that a run of Maven goes through, as ``group:artifact``, by words of the shell.
 _LIST = "while read -r _ mark module _; do case $mark in *-'<') printf %s, \"$module\";; esac; done"
 #: Options that silence the list, or that go on after failures, and phases; `pre-clean` stands for
 #: them, which runs no plugin, whatever a project binds to other phases.
-_NOT_ASKED = frozenset(
-    "-q --quiet --fail-at-end -fae test package verify install integration-test".split()
-)
+_NOT_ASKED = WORDS["maven_not_asked"]
 _SETTINGS = ("settings.gradle", "settings.gradle.kts")
-_GRADLE_FILES = (*_SETTINGS, "build.gradle", "build.gradle.kts")
+_SCRIPTS = (*_SETTINGS, "build.gradle", "build.gradle.kts")
 
 
 def choose_command_and_reason(
@@ -144,7 +141,7 @@ def narrow_maven_to_affected(plan: BuildPlan) -> BuildPlan:
 
 def _list_gradle_plans(root: SourceTree) -> tuple[BuildPlan, ...]:
     builds: dict[str, BuildPlan] = {}
-    for place in sorted(root.directories_with(*_GRADLE_FILES)):
+    for place in sorted(root.directories_with(*_SCRIPTS)):
         above = [build for build in builds if is_below(place, build)]
         owned = any(_owns(root.below(build), place[len(build) :].strip("/")) for build in above)
         if owned or not root.may_hold_project(place):
@@ -153,12 +150,9 @@ def _list_gradle_plans(root: SourceTree) -> tuple[BuildPlan, ...]:
         gradle, reason = choose_command_and_reason(root, place, "gradlew", "gradle", files)
         # nothing counts as up to date, as that would leave no new report
         command = (*gradle, "--no-daemon", "-q", "--continue", "--rerun-tasks", "build")
-        builds[place] = BuildPlan(
-            "gradle",
-            (BuildStep("test", command),),
-            (f"{root.below(place).has(*_GRADLE_FILES)} is there", reason),
-            directory=place,
-        )
+        steps = (BuildStep("test", command),)
+        reasons = (f"{root.below(place).has(*_SCRIPTS)} is there", reason)
+        builds[place] = BuildPlan("gradle", steps, reasons, directory=place)
     return tuple(builds.values())
 
 
@@ -169,6 +163,4 @@ def _owns(build: SourceTree, directory: str) -> bool:
 
 
 MAVEN = BuildSystem((POM,), {"maven": JVM}, _list_maven_plans, family="jvm", wrapper="mvnw")
-GRADLE = BuildSystem(
-    _GRADLE_FILES, {"gradle": JVM}, _list_gradle_plans, family="jvm", wrapper="gradlew"
-)
+GRADLE = BuildSystem(_SCRIPTS, {"gradle": JVM}, _list_gradle_plans, family="jvm", wrapper="gradlew")
