@@ -125,8 +125,7 @@ class CommandAgent:
         if done.stopped:
             limits = {"seconds": self.timeout, "mebibytes": _MOST_PRINTED >> 20}
             error, facts["reason"] = f"it {LIMITS[done.stopped].format(**limits)}", done.stopped
-        elif done.exit_code and not error:
-            code = done.exit_code
+        elif (code := done.exit_code) and not error:
             how = f"exit code {code}" if code > 0 else f"ended by signal {-code}"
             error = f"{how}: {done.tail(5)[-_LONGEST_ERROR:]}".rstrip(": \n")
         failed = ExecutionStatus.FAILED if error else ExecutionStatus.SUCCESS
@@ -143,7 +142,7 @@ class AgentStarter:
     environ: Mapping[str, str] = field(repr=False)
     trusted: bool
 
-    def client(self, command: str, env: Sequence[str], timeout: float) -> CommandAgent:
+    def make_client(self, command: str, env: Sequence[str], timeout: float) -> CommandAgent:
         """Return a way to the agent; raise ``policy_not_trusted`` or ``not_configured``."""
         if env and not self.trusted:
             raise CannotJudgeError(

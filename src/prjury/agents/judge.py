@@ -80,11 +80,11 @@ class AgentJudge(Generic[PromptT]):
             return self._ask_and_classify(context)  # nothing here that it could change
         try:
             with copy_workspace(workspace) as copy:
-                return self.judge_copy(replace(context, workspace=copy), copy)
+                return self.judge_copy_and_note_edits(replace(context, workspace=copy), copy)
         except CannotJudgeError as error:
             return Judgment.errored(str(error), metadata={"reason": error.reason})
 
-    def judge_copy(self, context: PromptT, copy: Path) -> Judgment:
+    def judge_copy_and_note_edits(self, context: PromptT, copy: Path) -> Judgment:
         """Return the judgment on a copy that is thrown away, and what the agent changed there."""
         before = stat_files(copy)
         judgment, edits = self._ask_and_classify(context), find_edits(before, stat_files(copy))
@@ -177,7 +177,7 @@ class SecurityAudit(AgentJudge[JudgmentContext]):
         judgment = _lower_contradicted_pass(super().judge(context), self.checks)
         if context.workspace is None or judgment.status is Status.ERROR:
             return judgment
-        return _downgrade_unfounded_findings(judgment, context.workspace)
+        return _downgrade_unfounded_or_abstain(judgment, context.workspace)
 
 
 def _lower_contradicted_pass(judgment: Judgment, required_checks: Iterable[str]) -> Judgment:
@@ -194,7 +194,7 @@ def _lower_contradicted_pass(judgment: Judgment, required_checks: Iterable[str])
     return judgment
 
 
-def _downgrade_unfounded_findings(judgment: Judgment, root: Path) -> Judgment:
+def _downgrade_unfounded_or_abstain(judgment: Judgment, root: Path) -> Judgment:
     """Have what is not in the workspace count as a hint."""
     workspace, checks = Workspace(root.resolve()), list[Check]()
     for check in judgment.checks:

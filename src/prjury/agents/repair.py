@@ -102,13 +102,13 @@ class TestsRepair(Struct):
     def _make_client(self) -> AgentClient:
         config = self.config
         seconds = min(config.timeout, self.context.deadline.remaining)
-        return self.ports.agents.client(config.command or "", config.env, seconds)
+        return self.ports.agents.make_client(config.command or "", config.env, seconds)
 
-    def _repair_in_rounds(self, tree: str) -> Recovery:
-        self.tree, self.judgments = tree, [judgment for _, judgment in self.builds]
+    def _repair_in_rounds(self, old_tree: str) -> Recovery:
+        self.tree, self.judgments = old_tree, [judgment for _, judgment in self.builds]
         while not (stop := self.stop or self._find_stop_reason()):
             started = time.monotonic()
-            last = self._run_round(tree)
+            last = self._run_round(old_tree)
             self.rounds.append(last)
             passed = all(each.status is Status.PASS for each in self.judgments)
             status = Status.PASS if passed else Status.FAIL
@@ -118,7 +118,7 @@ class TestsRepair(Struct):
             tokens = {"input_tokens": last.input_tokens, "output_tokens": last.output_tokens}
             self.ports.journal.record("round", **facts, **edits, **tokens)
             if passed:
-                return self._recover_with_patch(tree, last.outcome)
+                return self._recover_if_patch_is_safe(old_tree, last.outcome)
         return Recovery("not_recovered", stop, tuple(self.rounds))
 
     def _find_stop_reason(self) -> str:
@@ -130,10 +130,10 @@ class TestsRepair(Struct):
             return f"the money is spent: ${spent:.2f} of ${self.config.usd:.2f} (`fix.usd`)"
         return self.rounds[-1].outcome if len(self.rounds) >= self.config.rounds else ""
 
-    def _run_round(self, tree: str) -> RepairRound:
+    def _run_round(self, old_tree: str) -> RepairRound:
         number = len(self.rounds) + 1
         self.ports.progress.say(f"repair, round {number}: asking the agent")
-        result, accepted, refused = self._ask_agent_and_sort_edits()
+        result, accepted, refused = self._ask_agent_and_split_edits()
         details = result.metadata
         facts = AgentFacts.of_result(details)
         record_tools(self.ports.journal, facts)
@@ -144,7 +144,7 @@ class TestsRepair(Struct):
         if accepted:
             self.tree = write_tree_with(self.store, self.tree, accepted)
             self.ports.progress.say(f"repair, round {number}: building again")
-            outcome = self._judge_repaired_tree(tree)
+            outcome = self._judge_repair_and_describe(old_tree)
         refusals = [RefusedEdit(visible(path), why) for path, why in refused.items()]
         return RepairRound(
             number,
@@ -158,7 +158,7 @@ class TestsRepair(Struct):
             usd=facts.usd,
         )
 
-    def _ask_agent_and_sort_edits(self) -> tuple[AgentResult, NewFiles, Mapping[str, str]]:
+    def _ask_agent_and_split_edits(self) -> tuple[AgentResult, NewFiles, Mapping[str, str]]:
         """Return what the agent says, and its edits, sorted; none of them if it failed."""
         files, paths = self.store.files(self.tree), self.config.paths
         changeable = [file for file in files if any(matches(file.path, glob) for glob in paths)]
@@ -178,22 +178,22 @@ class TestsRepair(Struct):
             result = done.result or AgentResult("", done.status, done.error)
             if result.status is not ExecutionStatus.SUCCESS:
                 return result, {}, {}
-            return result, *rules.sort_edits(root, before)
+            return result, *rules.split_by_refusal(root, before)
 
-    def _judge_repaired_tree(self, tree: str) -> str:
+    def _judge_repair_and_describe(self, old_tree: str) -> str:
         """Have all builds judge the repaired tree, and return what they say."""
         pull = self.context.pull
         touched = {file.path for file in pull.files}
-        changes = map(make_file_change, self.store.raw_changes(tree, self.tree, renames=False))
+        changes = map(make_file_change, self.store.raw_changes(old_tree, self.tree, renames=False))
         repaired = [file for file in changes if file.path not in touched]
         merge = structs.replace(pull.merge, tree=self.tree)
         pull = structs.replace(pull, merge=merge, files=(*pull.files, *repaired))
         context = replace(self.context, pull=pull)
-        self.judgments = [_judge_again(judge, context, first) for judge, first in self.builds]
+        self.judgments = [_judge_comparing_tests(it, context, first) for it, first in self.builds]
         return combine_judgments(self.judgments).reasoning
 
-    def _recover_with_patch(self, tree: str, outcome: str) -> Recovery:
-        patch, rounds = patch_between(self.store, tree, self.tree), tuple(self.rounds)
+    def _recover_if_patch_is_safe(self, old_tree: str, outcome: str) -> Recovery:
+        patch, rounds = patch_between(self.store, old_tree, self.tree), tuple(self.rounds)
         if len(patch) > _LARGEST_PATCH:
             why = f"the patch is larger than {_LARGEST_PATCH >> 20} MiB"
             return Recovery("not_recovered", why, rounds)
@@ -207,7 +207,9 @@ def _get_failure_counts(judgment: Judgment) -> Mapping[str, Mapping[str, int]]:
     return (facts and facts.failures) or {}
 
 
-def _judge_again(judge: TreeBuildJudge, context: PullRequestContext, first: Judgment) -> Judgment:
+def _judge_comparing_tests(
+    judge: TreeBuildJudge, context: PullRequestContext, first: Judgment
+) -> Judgment:
     """Return what the build says now; it fails where fewer tests ran than before."""
     done = perform(lambda: judge.judge(context))
     if done.result is None:
@@ -219,8 +221,7 @@ def _judge_again(judge: TreeBuildJudge, context: PullRequestContext, first: Judg
 
 
 def _count_tests(judgment: Judgment) -> int:
-    facts = BuildFacts.parse(judgment)
-    tests = facts.tests if facts else None
+    tests = facts.tests if (facts := BuildFacts.parse(judgment)) else None
     return max(0, tests.run - tests.skipped) if tests else 0
 
 
@@ -244,7 +245,7 @@ class EditRules(Struct, frozen=True):
     modes: Mapping[str, str]
     old: Mapping[str, bytes]
 
-    def sort_edits(self, root: Path, before: FileStats) -> tuple[NewFiles, Mapping[str, str]]:
+    def split_by_refusal(self, root: Path, before: FileStats) -> tuple[NewFiles, Mapping[str, str]]:
         """Return the files that may be part of the repair, and why other edits may not."""
         new: dict[str, bytes] = {}
         refused: dict[str, str] = {}

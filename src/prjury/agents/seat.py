@@ -51,7 +51,7 @@ class AgentSeat(Struct, frozen=True):
             return Judgment.abstained("there is no merged tree to look at", "no_merge")
         try:
             seconds = min(options.timeout, context.deadline.remaining)
-            client = self.ports.agents.client(options.command, options.env, seconds)
+            client = self.ports.agents.make_client(options.command, options.env, seconds)
         except CannotJudgeError as error:
             return Judgment.abstained(str(error), error.reason)
         files = [f"{visible(file.path)} ({file.status})" for file in pull.files]
@@ -60,4 +60,4 @@ class AgentSeat(Struct, frozen=True):
         with self.ports.shell.scratch() as root:
             self.ports.repository.export_and_list_missing(pull.merge.tree, root)
             judge: AgentJudge[PullRequestContext] = AgentJudge(client, lambda _: goal)
-            return judge.judge_copy(replace(context, workspace=root), root)
+            return judge.judge_copy_and_note_edits(replace(context, workspace=root), root)

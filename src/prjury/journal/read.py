@@ -171,7 +171,7 @@ def _list_hotspots(journal: JournalFile) -> Iterator[str]:
 
 def _list_repetitions(journal: JournalFile) -> Iterator[str]:
     transitions = Transitions.of(journal.states).counts.most_common(_MOST_TRANSITIONS)
-    loops = find_loops(journal.states)[:_MOST_LOOPS]
+    loops = find_loops_with_counts(journal.states)[:_MOST_LOOPS]
     for title, repetitions in (("transitions", transitions), ("loops", loops)):
         if repetitions:
             yield from ("", title, *(f"{n:>7} × {' → '.join(it)}" for it, n in repetitions))
@@ -198,7 +198,7 @@ class Transitions(Struct, frozen=True):
         return cls(Counter(pairwise(sequence)))
 
 
-def find_loops(sequence: Sequence[str]) -> list[tuple[tuple[str, ...], int]]:
+def find_loops_with_counts(sequence: Sequence[str]) -> list[tuple[tuple[str, ...], int]]:
     """Return steps that are repeated in the same order without a break, and how often."""
     loops = Counter[tuple[str, ...]]()
     start = 0

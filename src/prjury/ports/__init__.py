@@ -144,7 +144,7 @@ class NoMemory:
 class Agents(Protocol):
     """Starts agents, contained and with no secret but their own."""
 
-    def client(self, command: str, env: Sequence[str], timeout: float) -> AgentClient:
+    def make_client(self, command: str, env: Sequence[str], timeout: float) -> AgentClient:
         """A way to the agent of a command line, with these variables; seconds for each goal."""
 
 
@@ -154,7 +154,7 @@ class NoAgents(Struct, frozen=True):
     why: str = "agents are started by `prjury review` alone, not in a stage of its own"
     label: str = "agents_not_started"
 
-    def client(self, command: str, env: Sequence[str], timeout: float) -> AgentClient:  # noqa: ARG002 - it refuses
+    def make_client(self, command: str, env: Sequence[str], timeout: float) -> AgentClient:  # noqa: ARG002 - it refuses
         """Refuse."""
         raise CannotJudgeError(self.why, reason=self.label)
 

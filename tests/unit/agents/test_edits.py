@@ -28,7 +28,7 @@ def after(root: Path, work: Callable[[Path], object]) -> tuple[NewFiles, Mapping
     before = stat_files(root)
     work(root)
     rules = EditRules(["tests/**"], dict.fromkeys(FILES, "100644"), {NAME: TESTS.encode()})
-    return rules.sort_edits(root, before)
+    return rules.split_by_refusal(root, before)
 
 
 def written(path: str, text: str) -> Callable[[Path], object]:
@@ -142,4 +142,4 @@ def test_by_products_of_a_run_and_files_as_they_were_are_not_told(
 def test_what_is_a_link_in_the_tree_is_not_replaced(tmp_path: Path) -> None:
     written(NAME, TESTS)(tmp_path)
     rules = EditRules(["tests/**"], {NAME: "120000"}, {NAME: b"../a.py"})
-    assert rules.sort_edits(tmp_path, {}) == ({}, {NAME: "it is no plain file in the tree"})
+    assert rules.split_by_refusal(tmp_path, {}) == ({}, {NAME: "it is no plain file in the tree"})

@@ -16,7 +16,7 @@ from prjury.journal.read import (
     WIDTH,
     JournalFile,
     Transitions,
-    find_loops,
+    find_loops_with_counts,
     list_journal,
     read_journal,
 )
@@ -194,11 +194,11 @@ def test_another_file_is_refused(tmp_path: Path, content: bytes) -> None:
 
 
 def test_loops_are_found_once() -> None:
-    assert find_loops(list("xababab")) == [(("a", "b"), 3)]
-    assert find_loops(list("aaab")) == [(("a",), 3)]
-    assert find_loops(list("abc")) == []
-    assert find_loops(list("aabaab")) == [(("a", "a", "b"), 2)]
-    assert find_loops(list("abcabcx")) == [(("a", "b", "c"), 2)]
+    assert find_loops_with_counts(list("xababab")) == [(("a", "b"), 3)]
+    assert find_loops_with_counts(list("aaab")) == [(("a",), 3)]
+    assert find_loops_with_counts(list("abc")) == []
+    assert find_loops_with_counts(list("aabaab")) == [(("a", "a", "b"), 2)]
+    assert find_loops_with_counts(list("abcabcx")) == [(("a", "b", "c"), 2)]
 
 
 def test_transitions_are_counted() -> None:
