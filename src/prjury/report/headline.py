@@ -33,7 +33,7 @@ from prjury.report.model import Coverage, Report
 from prjury.report.sanitise import clean
 from prjury.report.wording import first_line, first_words, join_words, pluralize
 from prjury.resources import DOCUMENTATION
-from prjury.snapshot.kinds import is_docs_only
+from prjury.snapshot.kinds import edits_only_docs
 from prjury.snapshot.model import FileKind, PullRequest, printable, visible
 
 READY = "✅ Ready to merge"
@@ -157,7 +157,7 @@ def _list_caveats(pull: PullRequest, verdict: Verdict, coverage: Coverage) -> It
             yield f"{seat.ballot.judge} {reserve}"
     if not pull.files:
         yield "no file changes"
-    elif is_docs_only(pull):
+    elif edits_only_docs(pull):
         yield "only documentation changes"
     ended = [seat for seat in blocking if seat.judgment.status in {Status.PASS, Status.FAIL}]
     if any(BuildFacts.parse(seat.judgment) for seat in ended):
@@ -170,7 +170,7 @@ def _list_caveats(pull: PullRequest, verdict: Verdict, coverage: Coverage) -> It
         yield f"{pluralize(unbuilt, 'file')} not built" if unbuilt else ""
     else:
         yield "not built"
-        yield "" if is_docs_only(pull) else _count_unread(coverage)
+        yield "" if edits_only_docs(pull) else _count_unread(coverage)
     answers = [seat for seat in seat_outcomes(verdict) if seat.judgment.label not in BENIGN_LABELS]
     if all(seat.ballot.type is JudgeType.DETERMINISTIC for seat in answers):
         yield "no model asked"

@@ -61,7 +61,7 @@ def copy_caches(
                 shutil.copytree(source, target, symlinks=True)
 
 
-def find_credential_files(environ: Mapping[str, str], names: Collection[str]) -> dict[Path, str]:
+def map_credential_files(environ: Mapping[str, str], names: Collection[str]) -> dict[Path, str]:
     """Find the operator's files with these credentials, and their places below a HOME."""
     files = {}
     for name in names:

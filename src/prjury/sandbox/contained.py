@@ -22,7 +22,7 @@ from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
 from prjury.ports import Progress
 from prjury.ports.types import Completed, ShellCommand
-from prjury.sandbox.caches import copy_caches, find_credential_files
+from prjury.sandbox.caches import copy_caches, map_credential_files
 from prjury.sandbox.environment import (
     limit_java,
     make_allowed_environment,
@@ -141,7 +141,7 @@ class ContainedShell:
         place = self._find_scratch(home)
         if place and (home, "lent") not in place.filled:
             place.filled.add((home, "lent"))
-            for source, below in find_credential_files(self._environ, self.lent).items():
+            for source, below in map_credential_files(self._environ, self.lent).items():
                 target = Path(home, below)
                 target.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(source, target)
@@ -150,7 +150,7 @@ class ContainedShell:
     @functools.cached_property
     def _reach(self) -> Reach:
         environment = self.environment()
-        lent = frozenset(map(str, find_credential_files(self._environ, self.lent)))
+        lent = frozenset(map(str, map_credential_files(self._environ, self.lent)))
         places = make_caches_and_list_writable_places(environment)
         return Reach(self._environ, environment, places, self._hidden, lent)
 

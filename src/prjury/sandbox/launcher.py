@@ -131,7 +131,7 @@ class Launch:
     def run_to_word_and_number(self) -> tuple[str, int]:
         """Run to the end, or to the first order or limit that ends it early."""
         wakeup = _wake_on_children()
-        self.program, self.output, failure = _start_program_and_read_failure(self.request)
+        self.program, self.output, failure = _fork_to_pid_output_failure(self.request)
         if failure:
             word, number = failure.split()
             return word, int(number)
@@ -241,13 +241,13 @@ def _wake_on_children() -> int:
     return reading
 
 
-def _start_program_and_read_failure(request: Request) -> tuple[int, int, str]:
+def _fork_to_pid_output_failure(request: Request) -> tuple[int, int, str]:
     """Fork and execute; the process, the reading end of its output, and what failed."""
     output, printing = os.pipe()
     failure, failing = os.pipe()
     pid = os.fork()
     if pid == 0:
-        _execute_program_or_exit(request, printing, failing)
+        _execute_or_probe_then_exit(request, printing, failing)
     os.close(printing)
     os.close(failing)
     words = os.read(failure, 64).decode()
@@ -257,7 +257,7 @@ def _start_program_and_read_failure(request: Request) -> tuple[int, int, str]:
     return pid, output, words
 
 
-def _execute_program_or_exit(request: Request, output_fd: int, failure_fd: int) -> None:
+def _execute_or_probe_then_exit(request: Request, output_fd: int, failure_fd: int) -> None:
     step = "bare"
     try:
         os.setsid()
@@ -274,7 +274,7 @@ def _execute_program_or_exit(request: Request, output_fd: int, failure_fd: int) 
             step = "bare"
             drop_capabilities() if request["walls"] is None else confine_process(request["walls"])
         if not request["argv"]:
-            os.write(failure_fd, f"walls {_test_walls_for_version(request['directory'])}".encode())
+            os.write(failure_fd, f"walls {_find_version_if_walled(request['directory'])}".encode())
             return
         step = "exec"
         os.chdir(request["directory"])
@@ -285,7 +285,7 @@ def _execute_program_or_exit(request: Request, output_fd: int, failure_fd: int) 
         os._exit(127)
 
 
-def _test_walls_for_version(outside: str) -> int:
+def _find_version_if_walled(outside: str) -> int:
     """Landlock's version; 0 if a file outside can be written, or the launcher be signalled."""
     version = landlock_version()
     with contextlib.suppress(PermissionError, FileNotFoundError):

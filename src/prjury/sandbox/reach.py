@@ -171,8 +171,7 @@ def _prepare_overlay(place: str, around: Path, hidden: Iterable[str]) -> Layer:
                 mask.parent.mkdir(parents=True, exist_ok=True)
                 with contextlib.suppress(OSError):
                     os.mknod(mask, stat.S_IFCHR)  # what an overlay takes for a deleted file
-    work = tempfile.mkdtemp(dir=around)
-    return {"place": place, "upper": str(upper), "work": work}
+    return {"place": place, "upper": str(upper), "work": tempfile.mkdtemp(dir=around)}
 
 
 @cache
@@ -187,12 +186,13 @@ def probe_kernel() -> Powers:
         outside.touch()
         reach = Reach({}, {}, [str(lower)])
         for place in (sides, None):
-            if version := _try_walls(reach.prepare_walls([own], (), place, layered=True), outside):
+            walls = reach.prepare_walls([own], (), place, layered=True)
+            if version := _probe_walls_for_version(walls, outside):
                 return Powers(version, place is not None)
     return Powers()
 
 
-def _try_walls(walls: Walls, outside: Path) -> int:
+def _probe_walls_for_version(walls: Walls, outside: Path) -> int:
     probe = Request(argv=[], directory=str(outside), env={}, limit=0, network=True, walls=walls)
     with tempfile.TemporaryFile() as log, contextlib.suppress(CannotJudgeError):
         running = launch(probe, log.fileno())

@@ -54,7 +54,7 @@ class LastLine:
     progress: Progress
     size: int = 0
 
-    def report_if_grown(self) -> None:
+    def report_last_line_if_grown(self) -> None:
         size = os.fstat(self.log.fileno()).st_size
         if size == self.size:
             return
@@ -145,7 +145,7 @@ class ProcessRun:
                 atexit.unregister(interrupt)
                 self._end_launcher(running)
             word, number = self.outcome or ("exit", _KILLED)
-            self._raise_if_unstarted(word, number)
+            self._raise_if_interrupted_or_unstarted(word, number)
             output.seek(0)
             with (path := self.make_log()).open("xb") as log:
                 shutil.copyfileobj(output, log)
@@ -160,7 +160,7 @@ class ProcessRun:
         while not self.outcome and not running.gone:
             wait = _TICK_SECONDS if self.kill_at else min(_TICK_SECONDS, deadline.remaining)
             self.outcome = running.receive_word_and_number(wait)
-            last_line.report_if_grown()
+            last_line.report_last_line_if_grown()
             now = time.monotonic()
             if self.kill_at is None:
                 self._enforce_limits(running, usage, deadline, now)
@@ -203,7 +203,7 @@ class ProcessRun:
             return Path(self.request["directory"], program).is_file()
         return shutil.which(program, path=self.request["env"].get("PATH", os.defpath)) is not None
 
-    def _raise_if_unstarted(self, word: str, number: int) -> None:
+    def _raise_if_interrupted_or_unstarted(self, word: str, number: int) -> None:
         if self.interrupted:
             raise CannotJudgeError("the run was interrupted", reason="interrupted")
         error = os.strerror(number) if number > 0 else ""

@@ -176,7 +176,7 @@ def _is_docs(path: str, name: str, suffix: str) -> bool:
     return suffix in _DOCS_SUFFIXES or name in _DOCS_NAMES or is_prose
 
 
-def is_docs_only(pull: PullRequest) -> bool:
+def edits_only_docs(pull: PullRequest) -> bool:
     """Return true if only documentation changes; a file that goes away may be missed."""
     return bool(pull.files) and all(
         file.kind is FileKind.DOCS

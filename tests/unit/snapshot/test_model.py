@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prjury.snapshot.kinds import is_docs_only
+from prjury.snapshot.kinds import edits_only_docs
 from prjury.snapshot.model import (
     FileChange,
     FileKind,
@@ -50,7 +50,7 @@ def test_sums_and_added_lines() -> None:
 def test_what_becomes_documentation_or_goes_away_is_more_than_documentation(
     status: FileStatus, before: str | None, only: bool
 ) -> None:
-    assert is_docs_only(pull(FileChange("a.md", status, FileKind.DOCS, old_path=before))) is only
+    assert edits_only_docs(pull(FileChange("a.md", status, FileKind.DOCS, old_path=before))) is only
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from msgspec import Struct
 from prjury.judges.backport.checks.asked_for import CHANGELOG
 from prjury.judges.backport.history import Habits, log_odds
 from prjury.judges.backport.titles import classify_title, normalise_title, tokenise_title
-from prjury.snapshot.kinds import is_docs_only
+from prjury.snapshot.kinds import edits_only_docs
 from prjury.snapshot.model import FileChange, FileStatus, PullRequest
 
 Band = Literal["likely", "grey", "unlikely"]
@@ -62,7 +62,7 @@ def find_traits(pull: PullRequest) -> ChangeTraits:
         words=tokenise_title(title),
         fix=fix,
         recorded=labels or any(map(_records_a_fix, pull.files)),
-        plain=fix and others.isdisjoint(_ASIDE) and not is_docs_only(pull),
+        plain=fix and others.isdisjoint(_ASIDE) and not edits_only_docs(pull),
         lines=pull.additions + pull.deletions,
         new_files=sum(file.status is FileStatus.ADDED for file in pull.files),
     )

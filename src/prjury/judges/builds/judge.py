@@ -40,7 +40,7 @@ from prjury.policy.tiers import BuildOptions
 from prjury.ports import Ports
 from prjury.ports.types import TreeEntry
 from prjury.report.judge_facts import BuildFacts, RunFacts
-from prjury.snapshot.kinds import is_docs_only
+from prjury.snapshot.kinds import edits_only_docs
 from prjury.snapshot.model import FileKind, FileStatus, PullRequest, visible
 
 #: Time that is left for stopping the build, reading its reports and removing it.
@@ -66,7 +66,7 @@ class TreeBuildJudge:
     def judge(self, context: PullRequestContext, /) -> Judgment:
         """Build; where that fails, build the base as well to distinguish old failures from new."""
         pull = context.pull
-        if pull.merge.tree is None or not pull.files or is_docs_only(pull):
+        if pull.merge.tree is None or not pull.files or edits_only_docs(pull):
             return _abstain_without_merge_or_code(pull)
         if self.options.from_ == "checks":
             from prjury.judges.builds.external_checks import wait_and_judge_by_checks  # noqa: PLC0415 - few ask for them

@@ -33,7 +33,7 @@ from prjury.jury.judgment import Check, Judgment, Location, Severity, Status
 from prjury.policy.options import CoverageOptions
 from prjury.ports import Ports
 from prjury.report.wording import join_words, pluralize
-from prjury.snapshot.kinds import is_docs_only
+from prjury.snapshot.kinds import edits_only_docs
 from prjury.snapshot.model import FileKind, PullRequest, printable, visible
 
 
@@ -71,7 +71,7 @@ class MergedTreeCoverage(Struct, frozen=True):
 
     def _judge_report(self, tree: str, context: PullRequestContext) -> Judgment:
         pull, store = context.pull, KeptReports.of(context)
-        if not pull.files or is_docs_only(pull):
+        if not pull.files or edits_only_docs(pull):
             return Judgment.abstained("nothing to measure: no code changes", "not_applicable")
         reports = self._read_reports(store)
         if self.options.mode == "added_lines":

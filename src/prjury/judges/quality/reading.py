@@ -35,7 +35,7 @@ from prjury.policy.tiers import QuestionOptions
 from prjury.ports import Ports
 from prjury.report.judge_facts import BuildFacts
 from prjury.report.sanitise import Redact, bare, show_invisible
-from prjury.snapshot.kinds import is_docs_only
+from prjury.snapshot.kinds import edits_only_docs
 from prjury.snapshot.model import FileChange, FileKind, PullRequest, printable
 
 #: The path under which evidence quotes what the author says. Git stores no such path, so that no
@@ -151,7 +151,7 @@ class ChangeReader(Struct, frozen=True):
 
 
 def _explain_nothing(pull: PullRequest) -> str | None:
-    if is_docs_only(pull):
+    if edits_only_docs(pull):
         return "only documentation changes"
     if not any(file.hunks or file.unread for file in pull.files if file.kind in SENT_KINDS):
         return "no line of text changes"
