@@ -116,15 +116,15 @@ class CascadedJury(Voter[ContextT, Verdict]):
 
 def _try_tier(
     tier: Tier[ContextT],
-    stopped: str | None,
+    stop_reason: str | None,
     context: ContextT,
     until: Deadline | None,
     listener: Listener | None,
 ) -> TierAttempt:
     """Run a tier; the verdict of a jury that crashes is an error without ballots."""
     jury = tier.jury
-    if stopped or jury is None:
-        reason = stopped or "no judge was asked for"
+    if stop_reason or jury is None:
+        reason = stop_reason or "no judge was asked for"
         return TierAttempt(tier.name, tier.policy, tier.advisory, skipped_because=reason)
     started = time.monotonic()
     timeout = None if until is None else until.remaining

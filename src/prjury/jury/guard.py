@@ -96,7 +96,7 @@ def ask_seats(
     if not parallel:
         return tuple(answer.ask_alone() for answer in answers)
     for answer in answers:
-        answer.start()
+        answer.start_thread_or_record()
     return tuple(answer.wait() for answer in answers)
 
 
@@ -121,11 +121,11 @@ class _Answer(Generic[ContextT]):
 
     def ask_alone(self) -> Ballot:
         if self.vote.until is not None:
-            self.start()
+            self.start_thread_or_record()
             return self.wait()
         return self._announce_or_record_crash() or copy_context().run(self._work)
 
-    def start(self) -> None:
+    def start_thread_or_record(self) -> None:
         if self._announce_or_record_crash():
             return
         if self.vote.until is not None and not self.vote.until.remaining:

@@ -69,7 +69,7 @@ def read_pipfile_lock(content: bytes) -> Manifest:
     return _make_lock(_versions(entries), "pypi")
 
 
-def read_top_level_lock(content: bytes) -> Manifest:
+def read_topmost_node_modules(content: bytes) -> Manifest:
     """Read what ``package-lock.json`` puts into the topmost ``node_modules``."""
     document = load_json_object(text_of(content))
     packages = {
@@ -175,8 +175,8 @@ _BY_NAME: Mapping[str, ManifestFormat] = {
     ".python-version": ManifestFormat("python", read_python_version, 7),
     "package.json": ManifestFormat("node", read_package_json, 0, anchor=True),
     "pnpm-workspace.yaml": ManifestFormat("node", read_pnpm_workspace, 1),
-    "package-lock.json": ManifestFormat("node", read_top_level_lock, 2, locked=True),
-    "npm-shrinkwrap.json": ManifestFormat("node", read_top_level_lock, 2, locked=True),
+    "package-lock.json": ManifestFormat("node", read_topmost_node_modules, 2, locked=True),
+    "npm-shrinkwrap.json": ManifestFormat("node", read_topmost_node_modules, 2, locked=True),
     "yarn.lock": ManifestFormat("node", _read_by(_YARN, "npm"), 2, locked=True),
     "pnpm-lock.yaml": ManifestFormat("node", read_pnpm_lock, 2, locked=True),
     ".nvmrc": _NODE_VERSION,

@@ -361,7 +361,7 @@ def _list_catalog_entries(document: Mapping[str, Any]) -> Iterator[tuple[str, Co
     versions = dict(_flatten_aliases(table(document, "versions"), _VERSION_KEYS))
     for prefix, key in (("", "libraries"), ("plugins.", "plugins")):
         for alias, value in _flatten_aliases(table(document, key), _ENTRY_KEYS):
-            if entry := _read_entry(value, versions, is_plugin=bool(prefix)):
+            if entry := _read_catalog_entry(value, versions, is_plugin=bool(prefix)):
                 yield f"{prefix}{_alias(alias)}", entry
 
 
@@ -369,7 +369,7 @@ def _alias(name: str) -> str:
     return re.sub(r"[-_]", ".", name)
 
 
-def _read_entry(
+def _read_catalog_entry(
     value: object, versions: Mapping[str, Any], *, is_plugin: bool
 ) -> Coordinate | None:
     entry = table(value)

@@ -54,7 +54,7 @@ class Chain(Struct, frozen=True):
     def name(self) -> str:
         return next((link.manifest.name for link in self.links if link.own), "")
 
-    def list_declared(self) -> Iterator[DeclaredVersion]:
+    def list_resolved(self) -> Iterator[DeclaredVersion]:
         properties: dict[str, str] = {}
         for link in reversed(self.links):
             properties |= {**link.manifest.properties, **_list_builtin_properties(link.manifest)}
@@ -76,7 +76,7 @@ class Chain(Struct, frozen=True):
     def list_own(self) -> Iterator[DeclaredVersion]:
         """List what the module asks for, and what scripts above it ask for in the name of all."""
         own = {printable(link.path) for link in self.links if link.own}
-        requests = (each for each in self.list_declared() if each.role is Role.DEPENDENCY)
+        requests = (each for each in self.list_resolved() if each.role is Role.DEPENDENCY)
         return (each for each in requests if each.path in own or each.scope.startswith(FOR_ALL))
 
 

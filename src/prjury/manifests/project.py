@@ -197,9 +197,9 @@ def _make_module(place: str, chain: Chain, *, tests: bool) -> ManifestModule:
     return ManifestModule(
         path=printable(place),
         names=tuple(name for name in (directory, chain.name) if name),
-        declared=tuple(sorted(chain.list_declared())),
+        declared=tuple(sorted(chain.list_resolved())),
         requested=tuple(d for d in chain.list_own() if tests or "test" not in d.scope.lower()),
-        selves=tuple(d for d in chain.list_declared() if d.role is Role.SELF),
+        selves=tuple(d for d in chain.list_resolved() if d.role is Role.SELF),
         broken=chain.broken,
         family=_family(place),
         notes=chain.notes,

@@ -198,7 +198,7 @@ def versions_in(files: Files) -> dict[str, str | None]:
     repository = FakeRepository({BASE: files})
     tree = BuildTree(repository, build_files(repository.files(BASE)))
     tree.load_with_inherited(["build.gradle.kts"])
-    return {str(one): one.version for one in tree.make_chain("build.gradle.kts").list_declared()}
+    return {str(one): one.version for one in tree.make_chain("build.gradle.kts").list_resolved()}
 
 
 def test_dotted_keys_of_a_catalog_are_one_name() -> None:

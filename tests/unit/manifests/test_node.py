@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from prjury.manifests.formats import read_pnpm_lock, read_top_level_lock, reader_of
+from prjury.manifests.formats import read_pnpm_lock, read_topmost_node_modules, reader_of
 from prjury.manifests.manifest import Manifest, ManifestError, Role
 from prjury.manifests.node import read_package_json, read_pnpm_workspace
 
@@ -122,9 +122,9 @@ def test_package_locks() -> None:
       "node_modules/a/node_modules/@s/b": {"version": "1.0.0"},
       "node_modules/linked": {"link": true}
     }}"""
-    assert told(read_top_level_lock(new), Role.LOCKED) == [("a", "1.2.3"), ("@s/b", "2.0.0")]
+    assert told(read_topmost_node_modules(new), Role.LOCKED) == [("a", "1.2.3"), ("@s/b", "2.0.0")]
     old = b'{"lockfileVersion": 1, "dependencies": {"a": {"version": "1.2.3"}}}'
-    assert told(read_top_level_lock(old), Role.LOCKED) == [("a", "1.2.3")]
+    assert told(read_topmost_node_modules(old), Role.LOCKED) == [("a", "1.2.3")]
 
 
 YARN_1 = b"""\

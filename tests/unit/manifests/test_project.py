@@ -229,7 +229,7 @@ def test_a_version_stands_for_its_minor_line_or_the_last_before(
 
 def test_a_bom_by_a_property_counts_too() -> None:
     chain = make_maven_chain("pom.xml", {"pom.xml": read_pom(IMPORT.encode())})
-    names = {str(one): one.version or "" for one in chain.list_declared()}
+    names = {str(one): one.version or "" for one in chain.list_resolved()}
     assert names["jakarta.persistence:jakarta.persistence-api"].startswith("3.")
 
 
@@ -240,7 +240,7 @@ def test_what_the_tree_says_is_nearer() -> None:
         "<version>2.7.0</version></dependency></dependencies></dependencyManagement>"
     )
     chain = make_maven_chain("pom.xml", {"pom.xml": read_pom(PARENT.format("4.0.6", own).encode())})
-    versions = [one for one in chain.list_declared() if str(one) == BOOT]
+    versions = [one for one in chain.list_resolved() if str(one) == BOOT]
     assert min(versions).version == "2.7.0"
 
 

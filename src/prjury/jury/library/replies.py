@@ -74,7 +74,7 @@ def yes_or_no(reply: str, /) -> Judgment:
     sections = _split_sections(text.splitlines())
     reasons = "\n".join(line for section in sections if section.reasons for line in section.lines)
     message = truncate(reasons.strip() or text)
-    words = _find_answers(sections)
+    words = _find_yes_no_answers(sections)
     if words == {"yes"}:
         return Judgment.passed(message)
     if words == {"no"}:
@@ -177,7 +177,7 @@ def _mark_quotes(lines: Iterable[str]) -> Iterator[tuple[str, bool]]:
         fenced ^= edge
 
 
-def _find_answers(sections: Iterable[_Section]) -> set[str]:
+def _find_yes_no_answers(sections: Iterable[_Section]) -> set[str]:
     expected: list[set[str]] = []
     others: list[set[str]] = []
     for section in sections:
