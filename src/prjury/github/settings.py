@@ -91,7 +91,9 @@ class RepoSettings:
         """
         path, doing = f"/branches/{quote(branch, safe='')}", f"read the protection of {branch}"
         try:
-            return self._room.get(doing, f"{path}/protection", _read_protection, scope=_SETTINGS)
+            return self._room.get(
+                doing, f"{path}/protection", _read_protection_checks, scope=_SETTINGS
+            )
         except SourceError as error:
             # An account without the right to know may get 404 as well, with other words.
             if error.reason == "not_found" and "not protected" in error.why.lower():
@@ -101,7 +103,7 @@ class RepoSettings:
             shown = self._room.get(
                 doing,
                 path,
-                lambda it: _read_protection(at(it, "protection")),
+                lambda it: _read_protection_checks(at(it, "protection")),
                 scope="contents: read",
             )
             if not shown:
@@ -147,7 +149,7 @@ def _read_rule_checks(entry: object) -> Iterator[RequiredCheck]:
         )
 
 
-def _read_protection(content: object) -> tuple[RequiredCheck, ...]:
+def _read_protection_checks(content: object) -> tuple[RequiredCheck, ...]:
     required = at(content, "required_status_checks")
     checks, contexts = at(required, "checks"), at(required, "contexts")
     if isinstance(checks, list):

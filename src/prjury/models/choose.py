@@ -25,7 +25,7 @@ _HOST = re.compile(r"[A-Za-z0-9_.:-]+(%[A-Za-z0-9]+)?")
 _ODD_NUMBER = re.compile(r"(0x[0-9a-f]*|\d+)", re.IGNORECASE)
 
 
-def require_address(url: str, setting: str) -> str:
+def require_safe_url(url: str, setting: str) -> str:
     """Return the base URL without a slash at its end.
 
     Raises:
@@ -217,9 +217,9 @@ def _choose_base_url(
 ) -> str | None:
     """Return the model's own address, or that of the section, or that of the environment."""
     if wanted.config.base_url is not None:
-        return require_address(wanted.config.base_url, f"{wanted.place}.base_url")
+        return require_safe_url(wanted.config.base_url, f"{wanted.place}.base_url")
     if models.base_url is not None and provider == "openai":
-        return require_address(models.base_url, "models.base_url")
+        return require_safe_url(models.base_url, "models.base_url")
     if models.base_url is not None and wanted.place == "models.default":
         raise ConfigError(
             f"models.base_url is set, but models.default.provider names {provider}",
@@ -228,7 +228,7 @@ def _choose_base_url(
         )
     variable = HOSTED[provider].address or ""
     address = environ.get(variable, "").strip()
-    return require_address(address, variable) if address else None
+    return require_safe_url(address, variable) if address else None
 
 
 def _read_key(environ: Mapping[str, str], variable: str) -> str:

@@ -257,10 +257,10 @@ def _forms_of(value: str) -> Iterator[str]:
     lines = [line for line in seen.split("\n") if len(line) >= _LONG_LINE]
     for variant in (value, seen, *lines):
         if len(variant) >= _SHORTEST_SECRET:
-            yield from _list_encodings(variant)
+            yield from _list_encoded_forms(variant)
 
 
-def _list_encodings(value: str) -> Iterator[str]:
+def _list_encoded_forms(value: str) -> Iterator[str]:
     raw = value.encode("utf-8", "surrogateescape")
     yield value
     yield quote(raw, safe="")

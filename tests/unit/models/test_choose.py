@@ -16,7 +16,7 @@ from prjury.models.choose import (
     ModelChoice,
     WantedModel,
     choose_model,
-    require_address,
+    require_safe_url,
 )
 from prjury.policy.schema import ModelConfig, ModelsConfig
 
@@ -251,17 +251,17 @@ BAD = {
 
 @pytest.mark.parametrize("url", GOOD)
 def test_an_operators_server_is_accepted(url: str) -> None:
-    assert require_address(url + "/", "models.base_url") == url
+    assert require_safe_url(url + "/", "models.base_url") == url
 
 
 @pytest.mark.parametrize(("url", "problem"), BAD.items())
 def test_anything_odd_is_refused(url: str, problem: str) -> None:
     with pytest.raises(ConfigError, match=problem):
-        require_address(url, "OPENAI_BASE_URL")
+        require_safe_url(url, "OPENAI_BASE_URL")
 
 
 def test_the_message_names_the_key_and_repeats_no_password() -> None:
     with pytest.raises(ConfigError) as error:
-        require_address("https://user:hunter22@example.org", "OPENAI_BASE_URL")
+        require_safe_url("https://user:hunter22@example.org", "OPENAI_BASE_URL")
     assert str(error.value).startswith("OPENAI_BASE_URL holds a user name")
     assert "hunter22" not in str(error.value)
