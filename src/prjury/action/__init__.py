@@ -49,14 +49,14 @@ def _read_inputs_and_run_job(
         log.redact = Redactor(secrets_in(environ))
         inputs = read_inputs(environ)
         parts = dependencies or make_dependencies(environ, log.stream, log.redact)
-        return _try_mode(inputs, Job(inputs, environ, log, parts, JobDirectories.of(environ)))
+        return _run_or_forgive(inputs, Job(inputs, environ, log, parts, JobDirectories.of(environ)))
     except PrJuryError as error:
         return JobResult(error.exit_code, str(error))
     except KeyboardInterrupt:
         return JobResult(ExitCode.INTERRUPTED, "Interrupted; nothing was published.")
 
 
-def _try_mode(inputs: Inputs, job: Job) -> JobResult:
+def _run_or_forgive(inputs: Inputs, job: Job) -> JobResult:
     try:
         module, _, function = _MODES[inputs.mode].partition(":")
         mode: Callable[[Job], JobResult] = getattr(import_module(module), function)

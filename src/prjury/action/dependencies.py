@@ -115,14 +115,16 @@ def make_request(job: Job, event: Event | None) -> ReviewRequest:
         policy_path=inputs.config or POLICY_PATH,
         build=inputs.build and not only_merges,
         models=not only_merges,
-        model=_choose_model(event, inputs, job.environ),
+        model=_choose_model_unless_key_withheld(event, inputs, job.environ),
         trusts_policy=event is not None and is_owners_policy(event),
         actor=event.sender if event else None,
         workflow=file[0] if file and event and event.of_pull_request else None,
     )
 
 
-def _choose_model(event: Event | None, inputs: Inputs, environ: Mapping[str, str]) -> str | None:
+def _choose_model_unless_key_withheld(
+    event: Event | None, inputs: Inputs, environ: Mapping[str, str]
+) -> str | None:
     """The model that the workflow names; none where GitHub withholds its key: forks, Dependabot."""
     model = inputs.model or None
     if event is None or event.kind is not EventKind.PULL_REQUEST:

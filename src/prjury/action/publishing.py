@@ -192,18 +192,18 @@ class Publication:
         options: Mapping[str, Any],
         outputs: dict[str, str],
     ) -> None:
-        with self._catch_publish_errors("comment"):
+        with self._catch_and_note_publish_errors("comment"):
             if self.job.inputs.mode == "review":  # the others have just asked for the head
                 posts.refuse_moved_or_closed_pull()
             for publisher in posts.make_pull_publishers(options):
-                with self._catch_publish_errors(publisher.name):
+                with self._catch_and_note_publish_errors(publisher.name):
                     address = publisher.publish(report) or ""
                     outputs |= {"comment-url": address} if publisher.name == "comment" else {}
                     self.notes += getattr(publisher, "notes", ())
                 if isinstance(publisher, StickyComment) and publisher.outdated:
                     break
         if check := self._check or posts.make_check(options):
-            with self._catch_publish_errors(check.name):
+            with self._catch_and_note_publish_errors(check.name):
                 check.publish(report)
             self.notes += check.notes
         if status := posts.status():
@@ -244,7 +244,7 @@ class Publication:
             self.complaints.append(str(error))
 
     @contextmanager
-    def _catch_publish_errors(self, name: str) -> Iterator[None]:
+    def _catch_and_note_publish_errors(self, name: str) -> Iterator[None]:
         try:
             yield
         except PublishError as error:

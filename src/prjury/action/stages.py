@@ -21,7 +21,7 @@ from prjury.app.builds import make_junit_evidence, parse_junit_input
 from prjury.app.evidence import (
     NoEvidence,
     StageEvidence,
-    dump_capped_evidence,
+    dump_evidence_or_part,
     evidence_from_text,
     opinions_from_text,
     read_artifact_file,
@@ -108,7 +108,7 @@ def collect_and_write_evidence(job: Job) -> JobResult:
                 return job.end_idle(nothing.what)
             sides = (event.repo, pull.number, run.head_sha, pull.base.ref or "")
             outcome = NoEvidence(nothing.what, *sides)
-    write_atomically(job.places.make_directory_and_path(EVIDENCE), dump_capped_evidence(outcome))
+    write_atomically(job.places.make_directory_and_path(EVIDENCE), dump_evidence_or_part(outcome))
     return JobResult(ExitCode.OPEN)
 
 

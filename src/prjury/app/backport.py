@@ -29,12 +29,12 @@ from prjury.snapshot.picked import Pick, PickedCommit
 
 def backport(request: ReviewRequest, environment: RunEnvironment) -> Backports:
     """Judge the change for branches; one that the base has already is judged as it was merged."""
-    with judge_backports(request, environment) as (verdicts, _):
+    with open_judged_backports(request, environment) as (verdicts, _):
         return verdicts
 
 
 @contextmanager
-def judge_backports(
+def open_judged_backports(
     request: ReviewRequest, environment: RunEnvironment, *, by_texts: bool = True
 ) -> Iterator[tuple[Backports, OpenedChange]]:
     """The verdicts, with the change behind them."""
@@ -78,7 +78,7 @@ class Picks(Struct, frozen=True):
 def judge_and_pick(request: ReviewRequest, environment: RunEnvironment) -> Picks:
     """Judge a merged change; its title and text, which can be edited later, ask for nothing."""
     try:
-        with judge_backports(request, environment, by_texts=False) as (verdicts, change):
+        with open_judged_backports(request, environment, by_texts=False) as (verdicts, change):
             policy, backports = change.config.backport.open, verdicts.backports
             if not policy.enabled:
                 return Picks(None, backports)

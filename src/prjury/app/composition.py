@@ -35,7 +35,7 @@ def make_review_ports(
     spoiled = runs_others(request, config) and not panel.keys_digest
     forgets = spoiled or request.record is not None
     memory = NoMemory() if forgets else memory_at(environment.environ, panel.keys_digest)
-    withheld = make_withheld_panel(snapshot.pull, config.pulls, request.actor)
+    withheld = withhold_draft_or_bot(snapshot.pull, config.pulls, request.actor)
     agents = make_agents_or_refusal(request, environment, config, withheld, panel)
     models = NoModels(withheld) if withheld else panel
     return replace(ports, models=models, memory=memory, agents=agents), panel
@@ -101,12 +101,12 @@ def make_panel(request: ReviewRequest, environment: RunEnvironment, config: Conf
     )
 
 
-def make_withheld_panel(pull: PullRequest, policy: PullsConfig, actor: str | None) -> Panel | None:
+def withhold_draft_or_bot(pull: PullRequest, pulls: PullsConfig, actor: str | None) -> Panel | None:
     """Models that are not asked: of drafts, and of a bot's change until somebody else pushes."""
-    if pull.draft and not policy.drafts:
+    if pull.draft and not pulls.drafts:
         missing = "a draft: models are asked when it is ready (pulls.drafts)"
         return Panel((), missing, "draft")
-    bots = {f"{name}[bot]" for name in policy.bots}
+    bots = {f"{name}[bot]" for name in pulls.bots}
     if pull.author in bots and actor in {None, pull.author}:
         return Panel((), f"a pull request of {pull.author} (pulls.bots)", NOT_APPLICABLE)
     return None

@@ -191,7 +191,7 @@ _LARGEST_VERDICT = 8 * 1024 * 1024
 Passed = TypeVar("Passed", StageEvidence, NoEvidence, Opinions)
 
 
-def dump_capped_evidence(evidence: StageEvidence | NoEvidence) -> str:
+def dump_evidence_or_part(evidence: StageEvidence | NoEvidence) -> str:
     """The evidence as JSON. If it is too large, models do without the files beside the change."""
     value = {"schema": EVIDENCE_SCHEMA, **_encode_value(evidence)}
     text = _dump_json(value)

@@ -56,7 +56,7 @@ def read_text_at(repository: Repository, commit: str, path: str, shown_name: str
     return _decode(content, shown_name)
 
 
-def note_setup_edits(
+def note_policy_or_ci_edits(
     pull: PullRequest,
     repository: Repository,
     operator_file: Path | None,

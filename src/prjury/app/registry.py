@@ -183,14 +183,14 @@ def try_models(config: Config, ports: Ports) -> None:
         asking = [entry for entry in tier.judges if JUDGES.get(entry.name, "").startswith(ASKING)]
         seats = [Seat(require_judge_factory(entry.name)(entry.options, ports)) for entry in asking]
         if len(seats) == len(tier.judges):
-            _refuse_only_lowering(tier, seats)
+            _refuse_accepting_by_lowering_judges(tier, seats)
 
 
 def _make_tier(
     config: TierConfig, seats: Sequence[Seat[PullRequestContext]]
 ) -> Tier[PullRequestContext]:
     jury: Jury[PullRequestContext] | None = None
-    _refuse_only_lowering(config, seats)
+    _refuse_accepting_by_lowering_judges(config, seats)
     if seats:
         # No vote overrules a unanimous or must failure, and models lift nothing.
         jury = Jury(seats, make_voting_strategy(config.voting), config.name)
@@ -211,7 +211,9 @@ def _make_tier(
     )
 
 
-def _refuse_only_lowering(config: TierConfig, seats: Sequence[Seat[PullRequestContext]]) -> None:
+def _refuse_accepting_by_lowering_judges(
+    config: TierConfig, seats: Sequence[Seat[PullRequestContext]]
+) -> None:
     """Refuse an accepting tier of judges that can only lower a result."""
     lowers = [getattr(seat.judge, "lowers_only", False) for seat in seats]
     if config.policy is TierPolicy.ACCEPT_ON_ALL_PASS and lowers and all(lowers):

@@ -75,7 +75,7 @@ def _judge_change(change: OpenedChange, environment: RunEnvironment, started: fl
     )
 
 
-def forecast(request: ReviewRequest, environment: RunEnvironment) -> tuple[Forecast, ...]:
+def forecast_model_use(request: ReviewRequest, environment: RunEnvironment) -> tuple[Forecast, ...]:
     """Estimate what a review would ask of models, without asking any."""
     from prjury.judges.quality.judge import ModelBackedJudge  # noqa: PLC0415 - a review may need none
     from prjury.judges.quality.kinds import make_suitability  # noqa: PLC0415 - as above

@@ -20,7 +20,7 @@ from typing import Any, cast
 from msgspec import Struct, structs
 
 from prjury.app import steps
-from prjury.app.composition import make_panel, make_program_ports, make_withheld_panel
+from prjury.app.composition import make_panel, make_program_ports, withhold_draft_or_bot
 from prjury.app.earning import let_tiers_block, read_base_record
 from prjury.app.evidence import Opinions, RecordedFiles, RecordingFiles, SeatRecord, StageEvidence
 from prjury.app.registry import SeatPosition, seat_judges
@@ -80,7 +80,7 @@ def collect_program_votes(
         context = change.add_call_site_and_issue_lookups(change.start_clock(), environment.environ)
         verdict = steps.vote(seating, context, ports.progress)
         chosen = change.choose_branches()
-        panel = make_withheld_panel(change.pull, change.config.pulls, request.actor)
+        panel = withhold_draft_or_bot(change.pull, change.config.pulls, request.actor)
         spares = (panel.missing, panel.label) if panel else None
         branches = change.branch_judges(ports)
         record = read_base_record(change.snapshot.store, change.pull.base.sha, change.config)

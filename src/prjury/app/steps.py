@@ -14,7 +14,7 @@ from prjury.app.composition import list_run_options
 from prjury.app.policy_in_force import (
     answers_commands,
     edits_workflow,
-    note_setup_edits,
+    note_policy_or_ci_edits,
     policy_in_force,
 )
 from prjury.app.registry import Casting, Seating, Unwanted, seat_as_named
@@ -94,9 +94,9 @@ class OpenedChange(Struct, frozen=True):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        request, store = self.request, self.snapshot.store
+        store, path = self.snapshot.store, self.request.policy_path
         work_tree = store.operator.work_tree
-        return note_setup_edits(self.pull, store, request.config, work_tree, request.policy_path)
+        return note_policy_or_ci_edits(self.pull, store, self.request.config, work_tree, path)
 
     @property
     def answers_commands(self) -> bool:

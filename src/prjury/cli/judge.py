@@ -281,19 +281,15 @@ def _print_outcome(terminal: Terminal, done: Improvement, kind: PlainFormat) -> 
 
 
 def _encode_round(each: ImprovementRound) -> dict[str, Any]:
-    result = each.result
+    result, agent = each.result, None
+    if result:
+        facts = {"status": result.status, "error": result.error, "output": result.output}
+        agent = {**facts, **result.metadata}
     return {
         "number": each.number,
         "status": each.verdict.status,
         "reasoning": each.verdict.aggregated.reasoning,
-        "agent": {
-            "status": result.status,
-            "error": result.error,
-            "output": result.output,
-            **result.metadata,
-        }
-        if result
-        else None,
+        "agent": agent,
         "feedback": each.feedback,
     }
 

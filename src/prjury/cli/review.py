@@ -78,11 +78,11 @@ def _print_forecast_alone(
     kind: OutputFormat,
     files: list[tuple[OutputFormat, Path]],
 ) -> int:
-    from prjury.app.review import forecast
+    from prjury.app.review import forecast_model_use
 
     if files or kind not in {"terminal", "json"}:
         raise UsageError("--dry-run makes no report", remedy="Use it alone, or with --format json")
-    outcome = forecast(request, terminal.make_environment())
+    outcome = forecast_model_use(request, terminal.make_environment())
     if kind == "json":
         print(forecast_json(outcome))
     else:

@@ -19,7 +19,7 @@ from prjury.app.evidence import (
     Opinions,
     SeatRecord,
     StageEvidence,
-    dump_capped_evidence,
+    dump_evidence_or_part,
     evidence_from_text,
     opinions_from_text,
     verdict_to_text,
@@ -139,7 +139,7 @@ evidence = st.builds(
 
 @given(evidence)
 def test_evidence_comes_back_the_same(given_evidence: StageEvidence) -> None:
-    text = dump_capped_evidence(given_evidence)
+    text = dump_evidence_or_part(given_evidence)
     assert text.isascii()
     assert evidence_from_text(text.encode()) == given_evidence
 
@@ -158,7 +158,7 @@ def test_opinions_come_back_the_same(
 
 def test_nothing_to_judge_comes_back_the_same() -> None:
     nothing = NoEvidence("no commit that main lacks", "octo/shop", 7, "b" * 40, "main")
-    assert evidence_from_text(dump_capped_evidence(nothing).encode()) == nothing
+    assert evidence_from_text(dump_evidence_or_part(nothing).encode()) == nothing
 
 
 PROMPT = """\
@@ -180,7 +180,7 @@ POLICIES = [
 @pytest.mark.parametrize("text", POLICIES)
 def test_a_policy_comes_back_with_its_hash(text: str) -> None:
     policy = parse_policy(text, f"base:{PULL.base.sha}:x", commit=PULL.base.sha)
-    found = evidence_from_text(dump_capped_evidence(some(policy=policy)).encode())
+    found = evidence_from_text(dump_evidence_or_part(some(policy=policy)).encode())
     assert isinstance(found, StageEvidence)
     assert found.policy.hash == policy.hash
     assert found.policy.config == policy.config
@@ -192,7 +192,7 @@ def some(policy: Policy | None = None, **more: Any) -> StageEvidence:
 
 
 def changed(**keys: Any) -> bytes:
-    value = json.loads(dump_capped_evidence(some()))
+    value = json.loads(dump_evidence_or_part(some()))
     return json.dumps(value | keys).encode()
 
 
@@ -256,7 +256,7 @@ def test_a_file_that_is_too_large_is_not_read() -> None:
 def test_of_too_much_what_models_read_is_left_behind() -> None:
     entry = TreeEntry("a.py", "100644", "c" * 40)
     files = Files("a" * 40, (entry,), {"c" * 40: b"x" * (LARGEST + 1)})
-    found = evidence_from_text(dump_capped_evidence(structs.replace(some(), files=files)).encode())
+    found = evidence_from_text(dump_evidence_or_part(structs.replace(some(), files=files)).encode())
     assert isinstance(found, StageEvidence)
     assert (found.files.entries, found.files.blobs) == ((), {})
 
@@ -264,4 +264,4 @@ def test_of_too_much_what_models_read_is_left_behind() -> None:
 def test_a_change_that_is_too_large_is_told() -> None:
     body = "x" * (LARGEST + 1)
     with pytest.raises(CannotJudgeError, match="takes more than 32 MiB to hand over"):
-        dump_capped_evidence(structs.replace(some(), pull=structs.replace(PULL, body=body)))
+        dump_evidence_or_part(structs.replace(some(), pull=structs.replace(PULL, body=body)))

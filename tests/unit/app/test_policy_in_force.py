@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from fakes.repository import BASE, HEAD, FakeRepository, Files, pull_between
-from prjury.app.policy_in_force import answers_commands, note_setup_edits, policy_in_force
+from prjury.app.policy_in_force import answers_commands, note_policy_or_ci_edits, policy_in_force
 from prjury.errors import ConfigError, SourceError
 from prjury.snapshot.model import PullRequest
 
@@ -26,7 +26,7 @@ def test_the_base_decides_whatever_the_head_says() -> None:
     policy = policy_in_force(pull, repository, None)
     assert policy.config.gate.coverage_floor == 1.0
     assert policy.source == f"base:{BASE}:{PATH}"
-    (note,) = note_setup_edits(pull, repository, None, None)
+    (note,) = note_policy_or_ci_edits(pull, repository, None, None)
     assert "the base's policy is in force until it is merged" in note
 
 
@@ -60,7 +60,7 @@ def test_no_policy_says_itself_where_it_is(key: str) -> None:
 def test_a_policy_that_the_change_introduces_is_not_in_force() -> None:
     pull, repository = case({"a.py": "1\n"}, {"a.py": "1\n", PATH: LAX})
     assert policy_in_force(pull, repository, None).source == "default"
-    (note,) = note_setup_edits(pull, repository, None, None)
+    (note,) = note_policy_or_ci_edits(pull, repository, None, None)
     assert "the default policy is in force" in note
 
 
@@ -70,7 +70,7 @@ def test_the_operators_own_file_is_taken_as_it_is(tmp_path: Path) -> None:
     pull, repository = case({PATH: STRICT}, {PATH: STRICT})
     policy = policy_in_force(pull, repository, own)
     assert (policy.config.gate.coverage_floor, policy.source) == (0.0, f"file:{own}")
-    assert note_setup_edits(pull, repository, own, None) == ()
+    assert note_policy_or_ci_edits(pull, repository, own, None) == ()
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_the_operators_own_file_is_taken_as_it_is(tmp_path: Path) -> None:
 def test_a_change_of_the_workflow_is_pointed_out(path: str, runs: bool) -> None:
     pull, repository = case({"a.py": "1\n", path: "on: push\n"}, {"a.py": "1\n"})
     words = f"this change touches the workflow {path}: it runs as changed"
-    notes = note_setup_edits(pull, repository, None, None)
+    notes = note_policy_or_ci_edits(pull, repository, None, None)
     assert [note.startswith(words) for note in notes] == [True] * runs
 
 
@@ -95,7 +95,7 @@ def test_a_file_that_is_not_committed_yet_is_pointed_out(tmp_path: Path) -> None
     (tmp_path / ".github").mkdir()
     (tmp_path / PATH).write_text(LAX)
     pull, repository = case({"a.py": "1\n"}, {"a.py": "2\n"})
-    (note,) = note_setup_edits(pull, repository, None, tmp_path)
+    (note,) = note_policy_or_ci_edits(pull, repository, None, tmp_path)
     assert f"--config {PATH}" in note
 
 
