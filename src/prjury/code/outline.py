@@ -66,47 +66,47 @@ OUTLINES: Mapping[str, _Outline] = {
 }
 
 
-def measure_definitions(root: Node, language: str) -> list[tuple[bool, int, int, int]]:
+def measure_definitions_and_bodies(root: Node, language: str) -> list[tuple[bool, int, int, int]]:
     """Rows: is it a function, the offsets where it and its body begin, and where it ends."""
     functions, classes, _ = (kinds.split() for kinds in OUTLINES[language])
     rows = []
     for node in root.find_all({"rule": any_kind(" ".join(OUTLINES[language]))}):
         kind = node.kind()
         if kind in functions or kind in classes:
-            rows.append(_measure_extent(node, node, is_function=kind in functions))
+            rows.append(_measure_with_body(node, node, is_function=kind in functions))
         else:
-            rows.extend(_measure_assigned_or_test(node))
+            rows.extend(_measure_type_closure_or_test(node))
     return rows
 
 
-def _measure_assigned_or_test(node: Node) -> Iterator[tuple[bool, int, int, int]]:
+def _measure_type_closure_or_test(node: Node) -> Iterator[tuple[bool, int, int, int]]:
     if node.kind() == "type_spec":
         value = node.field("type")
         if value and value.kind() in {"struct_type", "interface_type"}:
-            yield _measure_extent(node, value, is_function=False)
+            yield _measure_with_body(node, value, is_function=False)
         return
     if node.kind() == "call_expression":
         called = node.field("function").text().partition("(")[0].partition("`")[0].split(".")[0]
         arguments = node.field("arguments")
         value = next((each for each in arguments.children() if each.kind() in CLOSURES), None)
         if value and called in _TESTS | _GROUPS:
-            yield _measure_extent(node, value, is_function=called in _TESTS)
+            yield _measure_with_body(node, value, is_function=called in _TESTS)
         return
     value = node.field("value") or node.field("right")
     if value and value.kind() in CLOSURES:
-        yield _measure_extent(node, value, is_function=True)
+        yield _measure_with_body(node, value, is_function=True)
 
 
-def _measure_extent(node: Node, holder: Node, *, is_function: bool) -> tuple[bool, int, int, int]:
+def _measure_with_body(node: Node, owner: Node, *, is_function: bool) -> tuple[bool, int, int, int]:
     first, place = node, node.range()
     for before in node.prev_all():
         if before.kind() in _LEADING:
             first = before
         elif before.kind() not in _BETWEEN:
             break
-    body = holder.field("body")
+    body = owner.field("body")
     if body is None:
-        parts = [holder, *holder.children()]
+        parts = [owner, *owner.children()]
         body = next((each for each in parts if each.kind() in _BODIES), None)
     end = place.end.index
     return is_function, first.range().start.index, body.range().start.index if body else end, end

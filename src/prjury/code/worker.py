@@ -48,9 +48,9 @@ def run_job(job: dict[str, Any]) -> dict[str, Any]:
 
         return read_publics_as_dict(root, job["language"])
     if job.get("definitions"):
-        from prjury.code.outline import measure_definitions  # noqa: PLC0415 - as above
+        from prjury.code.outline import measure_definitions_and_bodies  # noqa: PLC0415 - as above
 
-        return {"definitions": measure_definitions(root, job["language"])}
+        return {"definitions": measure_definitions_and_bodies(root, job["language"])}
     rules = _expand_name_rules(root, job["language"], job["rules"])
 
     def ranges(config: Any) -> list[list[int]]:  # noqa: ANN401 - as ast-grep takes it
