@@ -65,7 +65,7 @@ def run_examination(
     else:
         yield from check_own_policy(root)
         read, unread = read_workflows(root)
-        yield from check_build(root, environ)
+        yield from check_build_and_ci_needs(root, environ)
         yield from unread
         setup = Setup(tuple(read), _is_home(root), *_read_default_branch_and_workflows(repository))
         complete = all(one.level is not Level.PROBLEM for one in unread)
@@ -102,7 +102,7 @@ def check_own_policy(root: Path) -> Iterator[Diagnosis]:
     yield fine("", f"{POLICY_PATH} is valid")
 
 
-def check_build(root: Path, environ: Mapping[str, str]) -> Iterator[Diagnosis]:
+def check_build_and_ci_needs(root: Path, environ: Mapping[str, str]) -> Iterator[Diagnosis]:
     """Tell whether the build is known and can run here, and what the CI needs besides."""
     environment = RunEnvironment(environ)
     try:

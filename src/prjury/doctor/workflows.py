@@ -348,7 +348,7 @@ def check_gate_can_fail(setup: Setup) -> Iterator[Diagnosis]:
             yield warning(gate.about, f"{what}; remove it when the verdict is to count")
 
 
-def check_gate_names(setup: Setup) -> Iterator[Diagnosis]:
+def check_gate_names_and_count(setup: Setup) -> Iterator[Diagnosis]:
     names, gates = setup.gate_names, setup.gates
     if len(names) > 1:
         yield problem(
@@ -433,7 +433,7 @@ CHECKS = {
     "every event that changes the verdict starts a run": check_triggers,
     "the gate cannot be skipped and does not hang": check_gate_always_runs,
     "the gate is closed by the verdict": check_gate_can_fail,
-    "the gate has one name, and nobody else has it": check_gate_names,
+    "the gate has one name, and nobody else has it": check_gate_names_and_count,
     "every job has the permissions that it needs": check_permissions,
     "no build has a secret": check_secrets_in_builds,
 }
