@@ -190,7 +190,7 @@ def _describe_custom_actions_and_setups(job: CiJob) -> Iterator[str]:
                 yield f"a set-up of its own (`{line.strip()}`)"
 
 
-def list_ci_setup_steps(ci: BaseCi | None) -> Mapping[str, SetupStep]:
+def map_ci_setup_steps_by_action(ci: BaseCi | None) -> Mapping[str, SetupStep]:
     """The steps that set up the tools of its jobs, as they stand there, by their actions."""
     steps: dict[str, SetupStep] = {}
     actions = [step for job in (ci.jobs if ci else ()) for step in job.actions]

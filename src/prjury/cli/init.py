@@ -21,8 +21,8 @@ from prjury.app.setup_steps import (
     SetupStep,
     describe_ci_needs_unmet_here,
     find_main_job,
-    list_ci_setup_steps,
     list_setup_steps,
+    map_ci_setup_steps_by_action,
 )
 from prjury.cli import options
 from prjury.cli.output import Terminal
@@ -264,7 +264,7 @@ def _describe_written_files(
 
 def _list_needed_steps(root: Path, built: DetectedBuilds, ci: BaseCi | None) -> Sequence[SetupStep]:
     files = frozenset(entry.path for entry in list_directory(root).files(TREE))
-    return list_setup_steps(built.plans, files, list_ci_setup_steps(ci))
+    return list_setup_steps(built.plans, files, map_ci_setup_steps_by_action(ci))
 
 
 def _name_watched_branches(repository: OperatorRepository) -> str:

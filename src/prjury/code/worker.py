@@ -140,7 +140,7 @@ def main() -> None:
     load_and_fork_workers(socket.socket(fileno=os.dup(0)))
 
 
-def limit_and_answer_stdin_jobs() -> None:
+def limit_memory_and_answer_stdin_jobs() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_LIMIT, MEMORY_LIMIT))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     seconds, configs = json.loads(sys.stdin.buffer.readline())
@@ -183,7 +183,7 @@ def _fork_worker_and_report_end(jobs_fd: int, output_fd: int, exit_code_fd: int)
         os.close(exit_code_fd)
         os.dup2(jobs_fd, 0)
         os.dup2(output_fd, 1)
-        limit_and_answer_stdin_jobs()
+        limit_memory_and_answer_stdin_jobs()
         os._exit(0)
     os.write(exit_code_fd, b"%d\n" % child)
     _, status = os.waitpid(child, 0)

@@ -53,7 +53,7 @@ def find_import_statement_bindings(root: Node) -> Iterator[Binding]:
 def find_require_bindings(root: Node) -> Iterator[Binding]:
     for declarator in root.find_all(kind="variable_declarator"):
         value = declarator.field("value")
-        target = _read_required_target(value) if value else None
+        target = _read_require_target(value) if value else None
         if target is None:
             continue
         name = declarator.field("name")
@@ -81,14 +81,14 @@ def _find_parts(pattern: Node, target: str) -> Iterator[Binding]:
             yield Binding(child.field("value").text(), f"{target}.{child.field('key').text()}")
 
 
-def _read_required_target(value: Node) -> str | None:
+def _read_require_target(value: Node) -> str | None:
     """The qualified name of ``require("a").b`` and of ``await import("a")``."""
     kind = value.kind()
     if kind == "member_expression":
-        inner = _read_required_target(value.field("object"))
+        inner = _read_require_target(value.field("object"))
         return inner and f"{inner}.{value.field('property').text()}"
     if kind == "await_expression":
-        return _read_required_target(value.children()[-1])
+        return _read_require_target(value.children()[-1])
     if kind != "call_expression" or value.field("function").text() not in {"require", "import"}:
         return None
     first = value.field("arguments").find({"rule": {"any": STRINGS}})

@@ -97,8 +97,8 @@ def _find_script_members(
                     yield replace(symbol, offered=bool(prefix) or exported)
 
 
-def _list_symbols_unless_private(tree: Tree, prefix: str, default: str) -> Iterator[Symbol]:
-    """The names of one declaration; ``default`` is what one without a name is called."""
+def _list_symbols_unless_private(tree: Tree, prefix: str, default_name: str) -> Iterator[Symbol]:
+    """The names of one declaration; ``default_name`` is what one without a name is called."""
     if tree.child("accessibility_modifier").text in {"private", "protected"}:
         return
     if tree.kind in _VARIABLES:
@@ -109,17 +109,17 @@ def _list_symbols_unless_private(tree: Tree, prefix: str, default: str) -> Itera
             name = tree.field("name") or tree
             yield Symbol(prefix + name.raw.strip("'\""), SymbolKind.VALUE, name.line)
     else:
-        yield from _read_declaration_and_members(tree, prefix, default)
+        yield from _read_declaration_and_members(tree, prefix, default_name)
 
 
-def _read_declaration_and_members(tree: Tree, prefix: str, default: str) -> Iterator[Symbol]:
+def _read_declaration_and_members(tree: Tree, prefix: str, default_name: str) -> Iterator[Symbol]:
     label = tree.field("name") or tree.child(*_NAMES)
-    path, line = prefix + (label.raw.strip("'\"") or default), (label or tree).line
+    path, line = prefix + (label.raw.strip("'\"") or default_name), (label or tree).line
     if tree.kind in _TYPES:
         yield from _read_script_type_and_members(tree, path)
     elif path == prefix or label.kind == "computed_property_name":
         return
-    elif tree.kind in _FUNCTIONS or (default and tree.kind in CLOSURES):
+    elif tree.kind in _FUNCTIONS or (default_name and tree.kind in CLOSURES):
         yield from _read_script_function(tree, path, line)
     elif tree.kind in _FIELDS:
         yield _make_value_or_function(tree, path, line)
