@@ -107,7 +107,7 @@ def _phrase_bounds(requirement: Requirement) -> str:
 
 
 #: Lines of code that are shown without a fix.
-_GLANCE = 4
+_GLANCE = 1
 _BACKTICKS = re.compile(r"`{3,}")
 #: What Markdown calls a language, where that is not our own name.
 _FENCES = {
