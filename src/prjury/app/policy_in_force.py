@@ -23,7 +23,7 @@ def policy_in_force(
     pull: PullRequest, repository: Repository, own: Path | None, path: str = POLICY_PATH
 ) -> Policy:
     policy = read_policy_file(own) if own else _read_base_or_default_policy(pull, repository, path)
-    return policy.apply_first_case(bare(pull.base.ref))
+    return policy.adapt_to_branch(bare(pull.base.ref))
 
 
 def read_policy_file(file: Path) -> Policy:

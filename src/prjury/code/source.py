@@ -66,7 +66,7 @@ class Source(Struct, frozen=True):
         return cls("\n".join(lines), language, numbers, (0, *ends)[:-1])
 
 
-def require_text(content: bytes) -> str:
+def decode_text(content: bytes) -> str:
     """The text of a file; UnreadableError for a large one, a long line, or what is not UTF-8."""
     if len(content) > MAX_BYTES:
         raise UnreadableError(f"larger than {MAX_BYTES // 1024} KiB")

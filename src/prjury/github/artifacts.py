@@ -84,7 +84,7 @@ def _fetch_verified_zip(client: GitHub, repo: str, artifact: Artifact) -> bytes:
     content = client.ask(
         f"fetch the artifact {artifact.id}",
         lambda: _download_archive(client, f"/repos/{repo}/actions/artifacts/{artifact.id}/zip"),
-        scope="actions: read",
+        needs="actions: read",
     )
     if artifact.digest and artifact.digest != f"sha256:{hashlib.sha256(content).hexdigest()}":
         raise _refuse_archive("it is not what was uploaded")
@@ -115,7 +115,7 @@ def _list_unexpired_artifacts(
         f"/actions/runs/{run}/artifacts",
         _read_artifact,
         key="artifacts",
-        scope="actions: read",
+        needs="actions: read",
         query=query,
     )
     return [each for each in artifacts if not each.expired]

@@ -119,10 +119,10 @@ class _CheckReader:
         key: str | None = None,
         **query: str,
     ) -> Sequence[Entry]:
-        doing, needed = f"read the checks of {self.repo}", f"{area}: read"
+        task, needed = f"read the checks of {self.repo}", f"{area}: read"
         try:
             listed = self.client.repo(self.repo).list_all(
-                doing, path, read, key=key, scope=needed, query=query, cache=self._kept
+                task, path, read, key=key, needs=needed, query=query, cache=self._kept
             )
         except SourceError as error:
             if error.reason == "refused":

@@ -316,8 +316,8 @@ class GitHub:
 
     def pull(self, repo: str, number: int) -> PullFacts:
         """Return what GitHub says about a pull request."""
-        doing, needs = f"read pull request {repo}#{number}", "pull-requests: read"
-        return self.repo(repo).get(doing, f"/pulls/{number}", read_pull, scope=needs)
+        task, needs = f"read pull request {repo}#{number}", "pull-requests: read"
+        return self.repo(repo).get(task, f"/pulls/{number}", read_pull, needs=needs)
 
     def fetch_may_write(self, repo: str, login: str) -> bool:
         """Return true if an account may push to a repository; who may only triage may not."""
@@ -350,20 +350,20 @@ class GitHub:
         call: Callable[[], Result],
         *,
         error: type[PrJuryError] = SourceError,
-        scope: str = "metadata: read",
+        needs: str = "metadata: read",
         repeatable: bool = True,
     ) -> Result:
         """Return the result of a call of PyGithub's requester, tried again where that is safe.
 
         What is not ``repeatable`` is not tried again where nobody knows whether it was carried out.
         """
-        attempt, writing = 1, scope.replace(": read", ": write")
-        scope = writing if writing in self.connection.takes else scope
+        attempt, writing = 1, needs.replace(": read", ": write")
+        needs = writing if writing in self.connection.takes else needs
         while True:
             try:
                 return call()
             except list_pygithub_errors() as foreign:
-                trouble = diagnose(foreign, task, scope, time.time())
+                trouble = diagnose(foreign, task, needs, time.time())
                 if not self._patience.wait_to_retry(attempt, trouble, repeatable=repeatable):
                     raise trouble.phrase_error(error) from foreign
             attempt += 1

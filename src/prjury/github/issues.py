@@ -85,5 +85,5 @@ def _fetch_issue(client: GitHub, repo: str, number: int) -> LinkedIssue:
         words = text(at(payload, "title")), text(at(payload, "body"))
         return LinkedIssue(number, "\n\n".join(words).strip())
 
-    doing = f"read issue {repo}#{number}"
-    return client.repo(repo).get(doing, f"/issues/{number}", read_issue, scope="issues: read")
+    task = f"read issue {repo}#{number}"
+    return client.repo(repo).get(task, f"/issues/{number}", read_issue, needs="issues: read")

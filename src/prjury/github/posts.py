@@ -25,22 +25,22 @@ ReactionName: TypeAlias = Literal["-1", "rocket"]
 
 def read_comments(room: RepoClient, number: int) -> list[CommentFacts]:
     """Return what every comment of a pull request says, oldest first."""
-    doing, path = f"list the comments of {room.repo}#{number}", f"/issues/{number}/comments"
-    return room.list_all(doing, path, read_comment, scope=_READS)
+    task, path = f"list the comments of {room.repo}#{number}", f"/issues/{number}/comments"
+    return room.list_all(task, path, read_comment, needs=_READS)
 
 
 def post_comment(room: RepoClient, number: int, body: str) -> CommentFacts:
     """Post a comment; after an unclear failure nobody knows whether it is there."""
-    doing, path = f"comment on {room.repo}#{number}", f"/issues/{number}/comments"
+    task, path = f"comment on {room.repo}#{number}", f"/issues/{number}/comments"
     content = {"body": body}
-    return room.send(doing, "POST", path, content, read_comment, scope=_WRITES, repeatable=False)
+    return room.send(task, "POST", path, content, read_comment, needs=_WRITES, repeatable=False)
 
 
 def delete_comment(room: RepoClient, comment: int) -> None:
     """Delete a comment, unless another run was faster."""
-    doing, path = f"delete a comment in {room.repo}", f"/issues/comments/{comment}"
+    task, path = f"delete a comment in {room.repo}", f"/issues/comments/{comment}"
     try:
-        room.send(doing, "DELETE", path, None, ignore, scope=_WRITES)
+        room.send(task, "DELETE", path, None, ignore, needs=_WRITES)
     except PublishError as error:
         if error.reason != "not_found":
             raise
@@ -49,8 +49,8 @@ def delete_comment(room: RepoClient, comment: int) -> None:
 def react(room: RepoClient, comment: int, content: ReactionName) -> None:
     """Put a reaction to a comment; once more is the same as once."""
     path = f"/issues/comments/{comment}/reactions"
-    doing = f"react to a comment of {room.repo}"
-    room.send(doing, "POST", path, {"content": content}, ignore, scope=_WRITES)
+    task = f"react to a comment of {room.repo}"
+    room.send(task, "POST", path, {"content": content}, ignore, needs=_WRITES)
 
 
 def has_own_reaction(room: RepoClient, comment: int) -> bool:
@@ -58,7 +58,7 @@ def has_own_reaction(room: RepoClient, comment: int) -> bool:
     from github.Reaction import Reaction  # noqa: PLC0415 - heavy, hence late
 
     path = f"/issues/comments/{comment}/reactions"
-    reactions = room.list_objects(Reaction, f"read reactions in {room.repo}", path, scope=_READS)
+    reactions = room.list_objects(Reaction, f"read reactions in {room.repo}", path, needs=_READS)
     authors = {login_of(reaction.user) for reaction in reactions}
     return bool(authors) and room.account() in authors
 
@@ -67,12 +67,12 @@ def list_statuses(room: RepoClient, sha: str, context: str | None = None) -> Ite
     """Yield the statuses of a commit, the newest first, as far as they are asked for."""
     from github.CommitStatus import CommitStatus  # noqa: PLC0415 - heavy, hence late
 
-    doing, needs = f"list the statuses of {room.repo}", "statuses: read"
+    task, needs = f"list the statuses of {room.repo}", "statuses: read"
     path = f"/commits/{object_name(sha, 'the head')}/statuses"
-    for entry in room.entries(doing, path, scope=needs):
+    for entry in room.entries(task, path, needs=needs):
         if context is None or at(entry, "context") == context:
             read = partial(room.read_object, CommitStatus, entry)
-            yield room.client.ask(doing, read, error=room.error)
+            yield room.client.ask(task, read, error=room.error)
 
 
 def find_status(room: RepoClient, sha: str, context: str) -> CommitStatus | None:
@@ -88,7 +88,5 @@ def set_status(
 
     content = {"state": state, "context": context, "description": description}
     content |= {"target_url": target_url} if target_url else {}
-    doing, path = f"set the commit status of {room.repo}", f"/statuses/{object_name(sha, 'head')}"
-    room.write(
-        CommitStatus, doing, "POST", path, content, scope="statuses: write", repeatable=False
-    )
+    task, path = f"set the commit status of {room.repo}", f"/statuses/{object_name(sha, 'head')}"
+    room.write(CommitStatus, task, "POST", path, content, needs="statuses: write", repeatable=False)

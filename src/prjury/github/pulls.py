@@ -24,15 +24,15 @@ def list_all_or_found_pulls(
     Those are all that are open, or, where they are many, those that GitHub's search finds by the
     commit, and those of the branch. The search has to know the branch's own by this commit.
     """
-    doing = f"list the open pull requests of {repo}"
+    task = f"list the open pull requests of {repo}"
     query, needs = {"state": "open"}, "pull-requests: read"
-    entries = client.repo(repo).entries(doing, "/pulls", scope=needs, query=query)
+    entries = client.repo(repo).entries(task, "/pulls", needs=needs, query=query)
     listed = list(islice(entries, _FEW))
     if len(listed) < _FEW:
-        return client.ask(doing, lambda: list(map(read_pull, listed)))
+        return client.ask(task, lambda: list(map(read_pull, listed)))
     pulls = {pull.number: pull for pull in _search_open_pulls_by_head(client, repo, head_sha)}
     query |= {"head": f"{(head_repo or '').partition('/')[0]}:{branch or ''}"}
-    own = client.repo(repo).list_all(doing, "/pulls", read_pull, scope=needs, query=query)
+    own = client.repo(repo).list_all(task, "/pulls", read_pull, needs=needs, query=query)
     unknown = [pull for pull in twins_of(own, head_sha) if pull.number not in pulls]
     if unknown:
         why = f"GitHub's search does not know #{unknown[0].number} by its head yet"
@@ -45,7 +45,7 @@ def _search_open_pulls_by_head(client: GitHub, repo: str, head_sha: str) -> Iter
     answer = client.ask(
         f"search for the pull requests of {repo} with {head_sha[:12]}",
         lambda: client.api.requester.requestJsonAndCheck("GET", "/search/issues", query)[1],
-        scope="pull-requests: read",
+        needs="pull-requests: read",
     )
     items, count = at(answer, "items"), at(answer, "total_count")
     whole = isinstance(items, list) and count == len(items)
@@ -57,9 +57,9 @@ def _search_open_pulls_by_head(client: GitHub, repo: str, head_sha: str) -> Iter
 
 def read_message(client: GitHub, repo: str, sha: str) -> str:
     """The message of a commit."""
-    doing = f"read the commit {sha[:12]} of {repo}"
+    task = f"read the commit {sha[:12]} of {repo}"
     return client.repo(repo).get(
-        doing, f"/git/commits/{sha}", lambda one: text(at(one, "message")), scope="contents: read"
+        task, f"/git/commits/{sha}", lambda one: text(at(one, "message")), needs="contents: read"
     )
 
 
@@ -127,7 +127,7 @@ def poll_states_and_total(
         pulls, total = client.ask(
             f"tell which pull requests onto {base} can be merged",
             lambda: _read_states(client.api.requester.graphql_query(_QUERY, variables)[1]),
-            scope="pull-requests: read",
+            needs="pull-requests: read",
         )
         if not pause or all(one.mergeable is not None for one in pulls):
             break

@@ -67,12 +67,12 @@ class RepoClient:
         path: str,
         read: Callable[[object], Result],
         *,
-        scope: str = "metadata: read",
+        needs: str = "metadata: read",
         query: Mapping[str, object] | None = None,
     ) -> Result:
         """Return what is at a path."""
         return self.client.ask(
-            task, lambda: read(self._request("GET", path, query)[1]), error=self.error, scope=scope
+            task, lambda: read(self._request("GET", path, query)[1]), error=self.error, needs=needs
         )
 
     def entries(
@@ -80,7 +80,7 @@ class RepoClient:
         task: str,
         path: str,
         *,
-        scope: str,
+        needs: str,
         key: str | None = None,
         query: Mapping[str, object] | None = None,
         cache: KeptPages | None = None,
@@ -91,7 +91,7 @@ class RepoClient:
             before = pages.get((path, number))
             parameters = {**(query or {}), "per_page": _PAGE, "page": number}
             call = partial(self._read_page, path, parameters, key, before)
-            page = self.client.ask(task, call, error=self.error, scope=scope)
+            page = self.client.ask(task, call, error=self.error, needs=needs)
             pages[path, number] = page
             yield from page.entries
             if page.is_last:
@@ -105,13 +105,13 @@ class RepoClient:
         path: str,
         read: Callable[[object], Result],
         *,
-        scope: str,
+        needs: str,
         key: str | None = None,
         query: Mapping[str, object] | None = None,
         cache: KeptPages | None = None,
     ) -> list[Result]:
         """Every entry of a list, read; see `entries`."""
-        entries = list(self.entries(task, path, scope=scope, key=key, query=query, cache=cache))
+        entries = list(self.entries(task, path, needs=needs, key=key, query=query, cache=cache))
         return self.client.ask(task, lambda: list(map(read, entries)), error=self.error)
 
     def list_objects(
@@ -120,13 +120,13 @@ class RepoClient:
         task: str,
         path: str,
         *,
-        scope: str,
+        needs: str,
         key: str | None = None,
         query: Mapping[str, object] | None = None,
     ) -> list[Posted]:
         """Return every entry of a list as PyGithub's objects; see `entries`."""
         read = partial(self.read_object, kind)
-        return self.list_all(task, path, read, scope=scope, key=key, query=query)
+        return self.list_all(task, path, read, needs=needs, key=key, query=query)
 
     def read_object(self, kind: type[Posted], payload: object) -> Posted:
         """Return one of PyGithub's objects with all that GitHub tells of it."""
@@ -148,12 +148,12 @@ class RepoClient:
         path: str,
         content: Mapping[str, Any],
         *,
-        scope: str,
+        needs: str,
         repeatable: bool = True,
     ) -> Posted:
         """Create or change something, and return it as one of PyGithub's objects."""
         read = partial(self.read_object, kind)
-        return self.send(task, method, path, content, read, scope=scope, repeatable=repeatable)
+        return self.send(task, method, path, content, read, needs=needs, repeatable=repeatable)
 
     def send(
         self,
@@ -163,7 +163,7 @@ class RepoClient:
         content: Mapping[str, Any] | None,
         read: Callable[[object], Result],
         *,
-        scope: str,
+        needs: str,
         repeatable: bool = True,
     ) -> Result:
         """Return what GitHub answers to a write."""
@@ -171,7 +171,7 @@ class RepoClient:
             task,
             lambda: read(self._request(method, path, content=content)[1]),
             error=self.error,
-            scope=scope,
+            needs=needs,
             repeatable=repeatable,
         )
 

@@ -76,8 +76,8 @@ class RepoSettings:
     def read_branch_rules(self, branch: str) -> BranchRules:
         """Return what the rulesets ask of a branch; every reader of the repository may read it."""
         path = f"/rules/branches/{quote(branch, safe='')}"
-        doing = f"read the rules of {branch}"
-        entries = list(self._room.entries(doing, path, scope="metadata: read"))
+        task = f"read the rules of {branch}"
+        entries = list(self._room.entries(task, path, needs="metadata: read"))
         return BranchRules(
             tuple(check for entry in entries for check in _read_rule_checks(entry)),
             any(at(entry, "type") == "merge_queue" for entry in entries),
@@ -89,10 +89,10 @@ class RepoSettings:
         Without the right to read it, checks may still be in the description of the branch;
         where there are none, that is no answer.
         """
-        path, doing = f"/branches/{quote(branch, safe='')}", f"read the protection of {branch}"
+        path, task = f"/branches/{quote(branch, safe='')}", f"read the protection of {branch}"
         try:
             return self._room.get(
-                doing, f"{path}/protection", _read_protection_checks, scope=_SETTINGS
+                task, f"{path}/protection", _read_protection_checks, needs=_SETTINGS
             )
         except SourceError as error:
             # An account without the right to know may get 404 as well, with other words.
@@ -101,10 +101,10 @@ class RepoSettings:
             if error.reason not in {"permission", "not_found"}:
                 raise
             shown = self._room.get(
-                doing,
+                task,
                 path,
                 lambda it: _read_protection_checks(at(it, "protection")),
-                scope="contents: read",
+                needs="contents: read",
             )
             if not shown:
                 raise

@@ -108,8 +108,8 @@ def list_runs(room: RepoClient, sha: str, event: str = "pull_request") -> list[W
     """List the newest runs that an event has started for a commit, the newest first."""
     head = object_name(sha, "the head")
     query: Mapping[str, object] = {"head_sha": head, "event": event, "per_page": _MOST}
-    doing = f"list the runs of {head[:12]}"
-    return room.get(doing, "/actions/runs", _read_runs, scope=_READS, query=query)
+    task = f"list the runs of {head[:12]}"
+    return room.get(task, "/actions/runs", _read_runs, needs=_READS, query=query)
 
 
 def has_newer_run(room: RepoClient, run: WorkflowRun) -> bool:
@@ -125,8 +125,8 @@ def has_newer_run(room: RepoClient, run: WorkflowRun) -> bool:
 def fetch_workflow_run(room: RepoClient, run: int) -> WorkflowRun | None:
     """Return a run; None if there is none any more."""
     try:
-        doing, path = f"read run {run}", f"/actions/runs/{run}"
-        return room.get(doing, path, read_workflow_run, scope=_READS)
+        task, path = f"read run {run}", f"/actions/runs/{run}"
+        return room.get(task, path, read_workflow_run, needs=_READS)
     except PublishError as error:
         if error.reason != "not_found":
             raise
@@ -138,9 +138,9 @@ def rerun_if_ended(room: RepoClient, run: int) -> None:
 
     GitHub refuses that after thirty days, and after fifty attempts.
     """
-    doing, path = f"run {run} again", f"/actions/runs/{run}/rerun"
+    task, path = f"run {run} again", f"/actions/runs/{run}/rerun"
     try:
-        room.send(doing, "POST", path, {}, ignore, scope=_WRITES, repeatable=False)
+        room.send(task, "POST", path, {}, ignore, needs=_WRITES, repeatable=False)
     except PublishError as error:
         if error.reason != "permission" or "not accessible" in error.why:
             raise

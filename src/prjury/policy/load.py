@@ -57,8 +57,8 @@ class Policy(Struct, frozen=True):
     #: ``base:<sha>:<path>``, ``default`` or ``file:<path>``.
     source: str
 
-    def apply_first_case(self, branch: str) -> Policy:
-        tiers = [tier.apply_first_case(branch) for tier in self.config.tiers]
+    def adapt_to_branch(self, branch: str) -> Policy:
+        tiers = [tier.adapt_to_branch(branch) for tier in self.config.tiers]
         return Policy(replace(self.config, tiers=tiers), self.source)
 
     @property

@@ -356,7 +356,7 @@ class TierConfig(PolicySection, frozen=True):
     def with_judges(self, judges: Iterable[JudgeEntry]) -> TierConfig:
         return replace(self, judges=list(judges))
 
-    def apply_first_case(self, branch: str) -> TierConfig:
+    def adapt_to_branch(self, branch: str) -> TierConfig:
         """The tier as it is for changes to a branch; the first case that names it counts."""
         for case in self.when:
             if fnmatchcase(branch, case.branch):

@@ -94,7 +94,7 @@ def _upload_object(room: RepoClient, kind: str, endpoint: str, content: Mapping[
         endpoint,
         content,
         lambda answer: object_name(at(answer, "sha"), "sha"),
-        scope="contents: write",
+        needs="contents: write",
     )
 
 
@@ -277,7 +277,7 @@ class BackportPulls:
             PullRequest,
             f"list the pull requests of {self.room.repo}",
             "/pulls",
-            scope="pull-requests: read",
+            needs="pull-requests: read",
             query={"head": f"{owner}:{branch}", "state": "all"},
         )
         # GitHub's filter does not tell a repository from its owner's own fork.
@@ -289,7 +289,7 @@ class BackportPulls:
                 f"read the branch {visible(branch)} of {self.room.repo}",
                 f"/git/ref/heads/{quote(branch, errors='surrogateescape')}",
                 lambda answer: object_name(at(answer, "object", "sha"), "object.sha"),
-                scope="contents: read",
+                needs="contents: read",
             )
         except PublishError as error:
             if error.reason != "not_found":
@@ -325,7 +325,7 @@ class BackportPulls:
             "/git/refs",
             {"ref": f"refs/heads/{name}", "sha": object_name(sha, "the commit")},
             ignore,
-            scope="contents: write",
+            needs="contents: write",
             repeatable=False,
         )
 
@@ -347,8 +347,8 @@ class BackportPulls:
             names = [object_name(at(entry, "sha"), "parent.sha") for entry in entries]
             return object_name(at(answer, "tree", "sha"), "tree.sha"), names
 
-        doing, path = f"read a commit of {self.room.repo}", f"/git/commits/{sha}"
-        return self.room.get(doing, path, read, scope="contents: read")
+        task, path = f"read a commit of {self.room.repo}", f"/git/commits/{sha}"
+        return self.room.get(task, path, read, needs="contents: read")
 
     def _open_pull(self, pick: Pick, tip: str) -> Proposal:
         from github.PullRequest import PullRequest  # noqa: PLC0415 - heavy, hence late
@@ -361,12 +361,12 @@ class BackportPulls:
             "body": render_pull_body(pick, tip, self.redact),
             "draft": is_draft,
         }
-        doing = f"open a pull request onto {visible(pick.branch)} of {self.room.repo}"
+        task = f"open a pull request onto {visible(pick.branch)} of {self.room.repo}"
         needs = "pull-requests: write"
         try:
             with raise_if_unclear():
                 opened = self.room.write(
-                    PullRequest, doing, "POST", "/pulls", content, scope=needs, repeatable=False
+                    PullRequest, task, "POST", "/pulls", content, needs=needs, repeatable=False
                 )
         except PublishError as error:
             if error.reason == "refused" and self._list_pulls_from_branch(head_of(pick)):

@@ -186,7 +186,7 @@ class CheckRunReport:
             f"list the check runs of {self.room.repo}",
             f"/commits/{object_name(head, 'the head')}/check-runs",
             key="check_runs",
-            scope=_READS,
+            needs=_READS,
             query={"check_name": NAME, "filter": "all"},
         )
         marked = (r for r in runs if r.external_id == self._marker or self._find_writer(r))
@@ -218,11 +218,11 @@ class CheckRunReport:
         from github.CheckRun import CheckRun  # noqa: PLC0415 - heavy, hence late
 
         content = {"name": NAME, "head_sha": object_name(head, "the head"), **content}
-        doing = f"make a check run of {self.room.repo}"
+        task = f"make a check run of {self.room.repo}"
         try:
             with raise_if_unclear():
                 return self.room.write(
-                    CheckRun, doing, "POST", "/check-runs", content, scope=_WRITES, repeatable=False
+                    CheckRun, task, "POST", "/check-runs", content, needs=_WRITES, repeatable=False
                 )
         except PublishError as error:
             if error.reason == "permission" and not self._find_app():
@@ -238,9 +238,9 @@ class CheckRunReport:
         self, run: CheckRun, wanted: Sequence[Annotation]
     ) -> Sequence[Annotation] | None:
         """Return the annotations that a run lacks; None where it has some that no longer hold."""
-        doing = f"list the annotations of a check run of {self.room.repo}"
+        task = f"list the annotations of a check run of {self.room.repo}"
         path = f"/check-runs/{run.id}/annotations"
-        posted = frozenset(self.room.list_all(doing, path, identify, scope=_READS))
+        posted = frozenset(self.room.list_all(task, path, identify, needs=_READS))
         if posted - set(map(identify, wanted)):
             return None
         return [annotation for annotation in wanted if identify(annotation) not in posted]
@@ -277,11 +277,11 @@ class CheckRunReport:
         """Write what a check run says, or make one on a head; annotations are only ever added."""
         if isinstance(run, str):
             return self._post_check(run, content)
-        doing, path = f"update the check run of {self.room.repo}", f"/check-runs/{run.id}"
+        task, path = f"update the check run of {self.room.repo}", f"/check-runs/{run.id}"
         with raise_if_unclear():
             kind, once = type(run), "annotations" not in content["output"]
             return self.room.write(
-                kind, doing, "PATCH", path, content, scope=_WRITES, repeatable=once
+                kind, task, "PATCH", path, content, needs=_WRITES, repeatable=once
             )
 
     def _make_body(

@@ -101,10 +101,10 @@ class StickyComment:
         return sorted(own, key=attrgetter("id"))
 
     def _edit_comment(self, comment: CommentFacts, body: str) -> None:
-        doing = f"edit the comment on {self.room.repo}#{self.number}"
+        task = f"edit the comment on {self.room.repo}#{self.number}"
         path = f"/issues/comments/{comment.id}"
         try:
-            self.room.send(doing, "PATCH", path, {"body": body}, ignore, scope=_NEEDS)
+            self.room.send(task, "PATCH", path, {"body": body}, ignore, needs=_NEEDS)
         except PublishError as error:
             if error.reason == "not_found":  # it was deleted since we looked
                 raise LookAgainError(error) from error

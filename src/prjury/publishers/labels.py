@@ -40,7 +40,7 @@ class Labels:
 
         pull, path = f"{self.room.repo}#{self.number}", f"/issues/{self.number}/labels"
         needs = "pull-requests: read"
-        labels = self.room.list_objects(Label, f"list the labels of {pull}", path, scope=needs)
+        labels = self.room.list_objects(Label, f"list the labels of {pull}", path, needs=needs)
         present = [label.name for label in labels]
         names = {name.casefold() for name in present}
         missing = [name for key, name in desired.items() if key not in names]
@@ -56,9 +56,9 @@ class Labels:
 
     def _remove_label(self, name: str) -> None:
         path = f"/issues/{self.number}/labels/{quote(name, safe='')}"
-        doing = f"take a label off {self.room.repo}#{self.number}"
+        task = f"take a label off {self.room.repo}#{self.number}"
         try:
-            self.room.send(doing, "DELETE", path, None, ignore, scope=_NEEDS)
+            self.room.send(task, "DELETE", path, None, ignore, needs=_NEEDS)
         except PublishError as error:
             if error.reason != "not_found":
                 raise
@@ -66,8 +66,8 @@ class Labels:
 
 def add_labels(room: RepoClient, number: int, names: Sequence[str]) -> None:
     """Add labels; those that the repository does not have take ``issues: write``."""
-    doing, path = f"label {room.repo}#{number}", f"/issues/{number}/labels"
-    room.send(doing, "POST", path, {"labels": list(names)}, ignore, scope=_NEEDS)
+    task, path = f"label {room.repo}#{number}", f"/issues/{number}/labels"
+    room.send(task, "POST", path, {"labels": list(names)}, ignore, needs=_NEEDS)
 
 
 def _split_desired_and_obsolete_labels(

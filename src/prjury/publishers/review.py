@@ -78,12 +78,10 @@ class LineReview:
         from github.PullRequestComment import PullRequestComment  # noqa: PLC0415 - heavy, hence late
         from github.PullRequestReview import PullRequestReview  # noqa: PLC0415 - the same
 
-        doing, path = f"list the reviews of {self._pull_name}", f"{self._address}/reviews"
-        reviews: list[Posted] = self.room.list_objects(PullRequestReview, doing, path, scope=_READS)
-        doing, path = f"list the review comments of {self._pull_name}", f"{self._address}/comments"
-        remarks: list[Posted] = self.room.list_objects(
-            PullRequestComment, doing, path, scope=_READS
-        )
+        task, path = f"list the reviews of {self._pull_name}", f"{self._address}/reviews"
+        reviews: list[Posted] = self.room.list_objects(PullRequestReview, task, path, needs=_READS)
+        task, path = f"list the review comments of {self._pull_name}", f"{self._address}/comments"
+        remarks: list[Posted] = self.room.list_objects(PullRequestComment, task, path, needs=_READS)
         marked = [
             (posted, values)
             for posted in (*reviews, *remarks)
@@ -104,12 +102,12 @@ class LineReview:
             f"{count} on lines that this change adds; the report has every finding.\n",
             "comments": remarks,
         }
-        doing, path = f"review {self._pull_name}", f"{self._address}/reviews"
+        task, path = f"review {self._pull_name}", f"{self._address}/reviews"
         kind = PullRequestReview
         try:
             with raise_if_unclear():
                 return self.room.write(
-                    kind, doing, "POST", path, content, scope=_WRITES, repeatable=False
+                    kind, task, "POST", path, content, needs=_WRITES, repeatable=False
                 ).html_url
         except PublishError as error:
             if error.reason != "refused":
@@ -144,13 +142,13 @@ class LineReview:
             if at(node, "isResolved") is False:
                 yield node
 
-    def _query(self, doing: str, query: str, values: Mapping[str, Any]) -> object:
+    def _query(self, task: str, query: str, values: Mapping[str, Any]) -> object:
         client = self.room.client
         return client.ask(
-            doing,
+            task,
             lambda: client.api.requester.graphql_query(query, dict(values))[1]["data"],
             error=PublishError,
-            scope=_RESOLVES,
+            needs=_RESOLVES,
         )
 
     @property

@@ -67,7 +67,7 @@ def rows(report: Report) -> tuple[TableRow, ...]:
     return tuple(row for tier in report.tiers for row in _tier_rows(report, tier, reasons))
 
 
-def gather_least_important_rows(all_rows: Sequence[TableRow], most: int) -> tuple[TableRow, ...]:
+def fold_least_important_rows(all_rows: Sequence[TableRow], most: int) -> tuple[TableRow, ...]:
     """The rows, with the least important ones gathered into one where there are too many."""
     if len(all_rows) <= most:
         return tuple(all_rows)
@@ -172,7 +172,7 @@ def page(report: Report, redact: Redact = BY_SHAPE, run: str | None = None) -> V
         why=tuple(View(who=who or None, words=words) for who, words in list_who_and_why(report)),
         judged=wording.describe_judged_share(report.coverage),
         rows=every_row,
-        few_rows=gather_least_important_rows(every_row, _FEW_ROWS),
+        few_rows=fold_least_important_rows(every_row, _FEW_ROWS),
         tiers=tuple(_view_tier(tier, every_row) for tier in report.tiers),
         not_checked=_group_unread(unread),
         not_checked_count=len(unread),

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prjury.code.languages import LANGUAGES
-from prjury.code.source import Source, UnreadableError, require_text, unescape_java
+from prjury.code.source import Source, UnreadableError, decode_text, unescape_java
 from unit.judges.patterns.bench import adding, found
 
 JAVA, KOTLIN = LANGUAGES["java"], LANGUAGES["kotlin"]
@@ -78,7 +78,7 @@ def test_comments_and_strings_are_not_code(code: str) -> None:
 @pytest.mark.parametrize("content", [b"\xff\xfea\x00", b"caf\xe9", b"a\x00b", b"x" * 20_001])
 def test_what_cannot_be_decoded_is_refused(content: bytes) -> None:
     with pytest.raises(UnreadableError):
-        require_text(content)
+        decode_text(content)
 
 
 @pytest.mark.parametrize("line", ["# coding: unicode_escape", "#!/x\n# -*- coding: utf-7 -*-"])

@@ -83,6 +83,6 @@ def test_a_permission_is_named_with_the_level_that_the_whole_job_takes(
 
     connection = Connection(token="t", takes=frozenset(takes))
     with GitHub(connection) as hub, pytest.raises(SourceError) as caught:
-        hub.ask("look", refused, scope=needs)
+        hub.ask("look", refused, needs=needs)
     assert f"the permission `{named}`" in str(caught.value)
     assert caught.value.reason == "permission"

@@ -60,7 +60,7 @@ def test_the_first_case_that_names_the_branch(
 def test_cases_survive_being_written_and_read() -> None:
     policy = parse_policy(POLICY, "x")
     again = Policy(make_config(dict(policy.resolved)), "")
-    assert again.apply_first_case("release/1").config == policy.apply_first_case("release/1").config
+    assert again.adapt_to_branch("release/1").config == policy.adapt_to_branch("release/1").config
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from prjury.report.headline import next_steps
 from prjury.report.judge_facts import BuildFacts, RuleFacts, TestFacts
 from prjury.report.model import Backport, PolicyOrigin, Report, SkippedJudge
 from prjury.report.render import Renderer
-from prjury.report.view import TableRow, gather_least_important_rows, page, rows
+from prjury.report.view import TableRow, fold_least_important_rows, page, rows
 from prjury.report.wording import ADVISES_AGAINST
 from prjury.resources import DOCUMENTATION
 from prjury.snapshot.model import BEYOND_LIMIT, FileKind
@@ -336,7 +336,7 @@ def test_at_most_eight_rows_keep_the_worst_in_order() -> None:
     ballots = [fake.ballot(f"p{n}", Judgment.passed("ok")) for n in range(9)]
     ballots.append(fake.ballot("bad", Judgment.failed("no")))
     every = rows(fake.report(fake.tier("t", *ballots), fake.not_run("later", "t failed")))
-    few = gather_least_important_rows(every, 8)
+    few = fold_least_important_rows(every, 8)
     assert len(few) == 8
     assert told(*few[-2:]) == [
         "t | bad | ❌ no",

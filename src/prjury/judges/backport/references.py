@@ -23,7 +23,7 @@ from prjury.code.references import (
     list_import_targets,
     words_of,
 )
-from prjury.code.source import MAX_BYTES, Source, UnreadableError, require_text, strip_to_code
+from prjury.code.source import MAX_BYTES, Source, UnreadableError, decode_text, strip_to_code
 from prjury.deadline import Deadline
 from prjury.jury.judgment import Location
 from prjury.manifests.go import read_go_mod_or_work
@@ -109,7 +109,7 @@ class UsedNames:
                 language = language_of(paths[blob])
                 if language:
                     with suppress(UnreadableError):
-                        sources[blob] = Source.of(require_text(content), language)
+                        sources[blob] = Source.of(decode_text(content), language)
             if sources:
                 self.stripped.update(strip_to_code(sources, Parser(), Deadline.after(_SECONDS)))
 

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 from prjury.code.languages import Language, language_of
 from prjury.code.parser import NotParsed, Parser, make_job
-from prjury.code.source import UnreadableError, require_text, unescape_java
+from prjury.code.source import UnreadableError, decode_text, unescape_java
 from prjury.deadline import Deadline
 from prjury.manifests.lineage import fill_properties
 from prjury.manifests.manifest import ManifestError
@@ -153,7 +153,7 @@ def list_leaves(language: Language, text: str) -> list[Leaf]:
     Comments, white space, commas before a closing bracket and the order of imports do not count.
     """
     try:
-        plain = unescape_java(require_text(text.encode()), language)
+        plain = unescape_java(decode_text(text.encode()), language)
     except UnreadableError as error:
         raise ManifestError(str(error)) from error
     [reply] = Parser().parse([make_job(plain, language, as_tree=True)], Deadline.after(_SECONDS))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from prjury.code.languages import Language, language_of
 from prjury.code.parser import ALL_SECONDS, NotParsed, Parsed, Parser
-from prjury.code.source import MAX_LINE, Source, UnreadableError, require_text, unescape_java
+from prjury.code.source import MAX_LINE, Source, UnreadableError, decode_text, unescape_java
 from prjury.deadline import Deadline
 from prjury.judges.patterns.baseline import Known, compute_fingerprints
 from prjury.judges.patterns.findings import PatternFinding, find_code, fuse_repairs, propose_repair
@@ -162,7 +162,7 @@ class PatternScan:
         """The file with rules whose clues stand in it, also on old lines; None without any."""
         if content is None:
             raise UnreadableError(_MISSING)
-        source = Source.of(require_text(content), target.language)
+        source = Source.of(decode_text(content), target.language)
         marked = self.silencing and MARKER in source.text and MARKER in target.added
         rules = target.rules(prefilter.rules if marked else prefilter.candidates(source.text))
         if not rules and not marked:
@@ -202,7 +202,7 @@ class PatternScan:
             return findings
         try:
             old = FileScan(
-                scan.path, Source.of(require_text(content), target.language), content, scan.rules
+                scan.path, Source.of(decode_text(content), target.language), content, scan.rules
             )
             # Matchers that need the parser are about code, which no bot edits.
             hits = old.hits(None)

@@ -16,7 +16,7 @@ from prjury.code.hunk_context import has_definitions, list_definitions, widen_to
 from prjury.code.languages import Language, kin_of, language_of
 from prjury.code.parser import Parser
 from prjury.code.references import LONGEST_LINE, WORD, guess_def_lines
-from prjury.code.source import Source, UnreadableError, require_text
+from prjury.code.source import Source, UnreadableError, decode_text
 from prjury.deadline import Deadline
 from prjury.errors import PrJuryError, SourceError
 from prjury.judges.context import CallSite, PullRequestContext
@@ -70,7 +70,7 @@ def _read_texts_small_first(
         if total > _BYTES:
             return
         with suppress(UnreadableError):
-            text = require_text(contents.get(file.new_blob or "") or b"")
+            text = decode_text(contents.get(file.new_blob or "") or b"")
             if text:
                 yield file, text, Source.of(text, language)
 

@@ -152,7 +152,7 @@ def fill_template(template: Callable[[PromptT], str], context: PromptT) -> str:
     return printable(text)
 
 
-def classify_reply(reply: object, classify: Classifier, judge: str, context: object) -> Judgment:
+def classify_reply(reply: object, classify: Classifier, name: str, context: object) -> Judgment:
     """The classifier's judgment on the reply; ERROR for one that is empty or has no text."""
     text = output_of(reply)
     if text is None:
@@ -162,11 +162,11 @@ def classify_reply(reply: object, classify: Classifier, judge: str, context: obj
     extra = (context,) if requires(classify, 2) else ()
     judgment: object = classify(text, *extra)
     if not isinstance(judgment, Judgment):
-        message = f"{judge} classifies a reply as a {type(judgment).__name__} instead of a Judgment"
+        message = f"{name} classifies a reply as a {type(judgment).__name__} instead of a Judgment"
         raise TypeError(message)
     votes = judgment.status in {Status.PASS, Status.FAIL}
     if votes and not judgment.checks and inspect.unwrap(classify) is inspect.unwrap(yes_or_no):
-        check = Check(judge, judgment.status is Status.PASS, judgment.reasoning)
+        check = Check(name, judgment.status is Status.PASS, judgment.reasoning)
         judgment = replace(judgment, checks=(check,))
     usage = usage_of(reply)
     if not usage:

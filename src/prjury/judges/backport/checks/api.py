@@ -18,7 +18,7 @@ from prjury.code.names import has_names
 from prjury.code.parser import NotParsed, Parser
 from prjury.code.publics.difference import ChangeKind, NameChange, SourceText, changes, find_publics
 from prjury.code.publics.model import Publics
-from prjury.code.source import Source, UnreadableError, require_text
+from prjury.code.source import Source, UnreadableError, decode_text
 from prjury.deadline import Deadline
 from prjury.judges.backport.checks.migrations import Migration, migration_tool, migrations_in
 from prjury.jury.judgment import Check, Location
@@ -181,7 +181,7 @@ def _read_sources(
             refused[side.file.path] = _MISSING
             continue
         try:
-            sources.append((side, Source.of(require_text(content), side.language)))
+            sources.append((side, Source.of(decode_text(content), side.language)))
         except UnreadableError as error:
             refused[side.file.path] = str(error)
     return [(side, source) for side, source in sources if side.file.path not in refused]
