@@ -12,6 +12,7 @@ import shlex
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass, field
 from datetime import timedelta
 from pathlib import Path
@@ -21,7 +22,7 @@ from msgspec import Struct
 
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
-from prjury.journal.write import record_tools
+from prjury.journal.write import record_round, record_tools
 from prjury.judges.workspace.program_judges import LIMITS, delete_log, make_shell, read_environment
 from prjury.jury.context import ExecutionStatus, JudgmentContext
 from prjury.jury.guard import Listener, limit_by_vote
@@ -110,11 +111,10 @@ class CommandAgent:
 
     def _find_files(self) -> Sequence[Path]:
         """Return the files that the command names, such as the agent's own program."""
-        try:
-            words = shlex.split(self.command)
-        except ValueError:
-            return []
-        return [path for path in map(Path, words) if path.is_absolute() and path.is_file()]
+        with suppress(ValueError):
+            paths = map(Path, shlex.split(self.command))
+            return [path for path in paths if path.is_absolute() and path.is_file()]
+        return []
 
     def _read_result(self, done: Completed) -> AgentResult:
         with done.log.open("rb") as file:
@@ -168,16 +168,14 @@ class RecordedRounds(Struct, frozen=True):
     recorder: Recorder
 
     def vote(self, context: JudgmentContext, /) -> JuryVerdict:
-        details = context.metadata
-        agent = AgentFacts.of_result(details)
+        agent = AgentFacts.of_result(context.metadata)
         seconds = (context.execution_time or timedelta()).total_seconds()
         started = time.monotonic() - seconds
         record_tools(self.recorder, agent)
         verdict = self.jury.vote(context, listener=self.listener)
-        ms, agent_ms = round((time.monotonic() - started) * 1000), round(seconds * 1000)
-        facts = {"agent": context.execution_status, "agent_ms": agent_ms, "usd": agent.usd}
-        number, status = details["round"], verdict.status
-        self.recorder.record("round", number=number, status=status, ms=ms, **facts)
+        facts = {"agent": context.execution_status, "agent_ms": round(seconds * 1000)}
+        number, status = context.metadata["round"], verdict.status
+        record_round(self.recorder, started, agent, number=number, status=status, **facts)
         return verdict
 
 
@@ -188,6 +186,7 @@ _TOKENS = {
     "input_tokens": ("input_tokens", "prompt_tokens", "inputTokens"),
     "output_tokens": ("output_tokens", "completion_tokens", "outputTokens"),
 }
+_FAILED = "it failed"
 _COSTS = ("total_cost_usd", "cost_usd", "usd")
 #: What a call of `claude` is about, in the order in which it is looked for.
 _TARGETS = ("file_path", "notebook_path", "path", "command", "pattern", "query", "url")
@@ -236,10 +235,9 @@ def _list_events(printed: str) -> list[Event]:
 
 
 def _parse_json(text: str) -> Any:  # noqa: ANN401 - JSON of a stranger
-    try:
+    with suppress(ValueError, RecursionError):
         return json.loads(text)
-    except (ValueError, RecursionError):
-        return None
+    return None
 
 
 def _find_message(event: Event) -> str | None:
@@ -253,11 +251,12 @@ def _find_message(event: Event) -> str | None:
 
 def _find_error(event: Event) -> str | None:
     if event.get("is_error") is True:
-        return output_of(event) or str(event.get("subtype") or "it failed")
-    if event.get("type") not in {None, "error", "turn.failed"}:
+        return output_of(event) or str(event.get("subtype") or _FAILED)
+    kind, error = event.get("type"), event.get("error")
+    if kind not in {None, "error", "turn.failed"} or (kind is None and not error):
         return None
-    error = event.get("error") or (event.get("message") if event.get("type") == "error" else None)
-    return error if isinstance(error, str) else _get_entry(error, "message", str)
+    error = error or (event.get("message") if kind == "error" else None)
+    return (error if isinstance(error, str) else _get_entry(error, "message", str)) or _FAILED
 
 
 def _find_number(of: Event, keys: Iterable[str], most: float = 1e12) -> float | None:

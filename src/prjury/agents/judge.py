@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from copy import copy
 from dataclasses import KW_ONLY, dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Generic, Literal, Self, TypeAlias
 
 from prjury.errors import CannotJudgeError, PrJuryError
@@ -119,15 +120,17 @@ class AgentJudge(Generic[PromptT]):
 
 
 #: What an audit looks at, by the name of the check.
-SECURITY_CHECKS: Mapping[str, str] = {
-    "injection": "values from outside reach SQL, a shell, a template or a page only as data",
-    "access": "every entry point that needs it checks who asks and what they may do",
-    "secrets": "no key, token, password or private key is in the code, configuration or logs",
-    "untrusted_input": "paths, addresses, archives and serialised objects from outside are "
-    "checked before they are opened, fetched, unpacked or loaded",
-    "cryptography": "randomness, hashes, signatures and TLS are what their use needs",
-    "configuration": "defaults are safe: no debug mode, no open CORS, no certificate unchecked",
-}
+SECURITY_CHECKS: Mapping[str, str] = MappingProxyType(
+    {
+        "injection": "values from outside reach SQL, a shell, a template or a page only as data",
+        "access": "every entry point that needs it checks who asks and what they may do",
+        "secrets": "no key, token, password or private key is in the code, configuration or logs",
+        "untrusted_input": "paths, addresses, archives and serialised objects from outside are "
+        "checked before they are opened, fetched, unpacked or loaded",
+        "cryptography": "randomness, hashes, signatures and TLS are what their use needs",
+        "configuration": "defaults are safe: no debug mode, no open CORS, no certificate unchecked",
+    }
+)
 
 _FORM = (
     '{"status": "pass|fail", "rationale": "...", "confidence": 0.0, "findings": [{"name": "...", '
@@ -213,11 +216,9 @@ def _has_evidence(check: Check, workspace: Workspace) -> bool:
     quoted = " ".join((check.evidence or "").split())
     if check.location is None or not quoted:
         return False
-    try:
-        text = workspace.text(check.location.path)
-    except (PrJuryError, OSError, ValueError):
-        return False
-    return quoted in " ".join(text.split())
+    with contextlib.suppress(PrJuryError, OSError, ValueError):
+        return quoted in " ".join(workspace.text(check.location.path).split())
+    return False
 
 
 #: A larger workspace is not copied.

@@ -22,12 +22,12 @@ from prjury.code.parser import Parser
 from prjury.code.source import Source, UnreadableError, strip_to_code
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError, SourceError
-from prjury.git.store import NewFiles, RawChange, Store, patch_between, write_tree_with
+from prjury.git.store import NewFiles, Store, patch_between, write_tree_with
 from prjury.git.take_snapshot import make_file_change
-from prjury.journal.write import record_tools
+from prjury.journal.write import record_round, record_tools
 from prjury.judges.builds.decide import combine_judgments
 from prjury.judges.builds.judge import TreeBuildJudge
-from prjury.judges.builds.test_settings import TABLE, find_changed_test_settings
+from prjury.judges.builds.test_settings import TABLE, changes_test_settings
 from prjury.judges.context import PullRequestContext
 from prjury.judges.quality.question import Prompts
 from prjury.judges.workspace.files import open_regular
@@ -74,11 +74,8 @@ class TestsRepair(Struct):
         tree = self.context.pull.merge.tree
         if tree is None:
             return None
-        failed = [
-            (judge, _get_failure_counts(judgment))
-            for judge, judgment in self.builds
-            if judgment.status is Status.FAIL
-        ]
+        builds = [(judge, it) for judge, it in self.builds if it.status is Status.FAIL]
+        failed = [(judge, _get_failure_counts(judgment)) for judge, judgment in builds]
         if not any(counts.get("new") and judge.options.from_ == "run" for judge, counts in failed):
             if all(counts for _, counts in failed):
                 return None
@@ -111,12 +108,9 @@ class TestsRepair(Struct):
             last = self._run_round(old_tree)
             self.rounds.append(last)
             passed = all(each.status is Status.PASS for each in self.judgments)
-            status = Status.PASS if passed else Status.FAIL
-            ms = round((time.monotonic() - started) * 1000)
-            facts = {"number": last.number, "status": status, "ms": ms, "usd": last.usd}
+            facts = {"number": last.number, "status": Status.PASS if passed else Status.FAIL}
             edits = {"edited": len(last.edited), "refused": last.refused_total}
-            tokens = {"input_tokens": last.input_tokens, "output_tokens": last.output_tokens}
-            self.ports.journal.record("round", **facts, **edits, **tokens)
+            record_round(self.ports.journal, started, last, **facts, **edits)
             if passed:
                 return self._recover_if_patch_is_safe(old_tree, last.outcome)
         return Recovery("not_recovered", stop, tuple(self.rounds))
@@ -309,14 +303,9 @@ def _find_weakened_tests(new: Mapping[str, bytes], old: Mapping[str, bytes]) -> 
     """Return which files test less than before, or decide which tests run, and why."""
     files = {f"a/{path}": old[path] for path in new if path in old}
     files |= {f"b/{path}": content for path, content in new.items()}
-    changes = [
-        make_file_change(RawChange("100644", "100644", f"a/{path}", f"b/{path}", "M", path))
-        for path in new
-    ]
-    settings = find_changed_test_settings(changes, lambda _: files)
     code = _strip_to_code(files)
     reasons = {}
-    for path in new:
+    for path, content in new.items():
         # What was not parsed before counts as it stands.
         before = code.get(f"a/{path}", old.get(path, b"").decode("utf-8", "replace"))
         after = code.get(f"b/{path}", "")
@@ -329,7 +318,7 @@ def _find_weakened_tests(new: Mapping[str, bytes], old: Mapping[str, bytes]) -> 
             reasons[path] = "it skips tests"
         elif was and len(_RETURN.findall(after)) > len(_RETURN.findall(before)):
             reasons[path] = "it returns before the end of a test"
-        elif path in settings:
+        elif changes_test_settings(path, old.get(path, b""), content):
             reasons[path] = "it decides which tests run"
     return reasons
 

@@ -114,7 +114,9 @@ class Record(Struct, frozen=True):
         """Return why the record proves nothing today, whoever is asked; None if it does."""
         if self.digest != self.compute_digest():
             return "it was edited by hand"
-        if not self.date <= today + dt.timedelta(1) or self.expires <= today:
+        if self.date > today + dt.timedelta(1):
+            return f"it is dated {self.date}, which is still to come"
+        if self.expires <= today:
             return f"it expired on {self.expires}"
         counts = Counts(self.mended, self.dismissed, self.merged)
         if counts.missing:

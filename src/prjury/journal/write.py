@@ -23,6 +23,7 @@ from msgspec import Struct, field, structs
 from prjury.jury.voting import Ballot
 from prjury.ports import Progress, Recorder
 from prjury.report.judge_facts import AgentFacts
+from prjury.report.model import RepairRound
 from prjury.report.sanitise import BY_SHAPE, Redact, log_line
 from prjury.state_directory import make_private_directory
 
@@ -113,6 +114,15 @@ def record_tools(recorder: Recorder, agent: AgentFacts) -> None:
     """Keep what an agent says that it used, an event for each call."""
     for call in agent.tools[:_MOST_TOOLS]:
         recorder.record("tool", **{key: call[key] for key in _TOOL if call.get(key)})
+
+
+def record_round(
+    recorder: Recorder, started: float, costs: AgentFacts | RepairRound, **facts: object
+) -> None:
+    """Keep an attempt of an agent, begun at that monotonic time, with its number and status."""
+    ms = round((time.monotonic() - started) * 1000)
+    tokens = {"input_tokens": costs.input_tokens, "output_tokens": costs.output_tokens}
+    recorder.record("round", ms=ms, usd=costs.usd, **tokens, **facts)
 
 
 class RecordedProgress(Struct, frozen=True):

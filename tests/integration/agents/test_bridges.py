@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import pickle
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -119,6 +120,7 @@ class TestLangChain:
         return graph.compile()
 
     def test_a_graph_is_evaluated_and_a_jury_is_a_node_of_it(self, tmp_path: Path) -> None:
+        assert pickle.dumps(LangChainAgent("tea"))
         client = LangChainAgent(self.graph("tea!", "tea, please"))
         result, verdict = evaluate("ask for tea", client, JURY, tmp_path)
         assert result

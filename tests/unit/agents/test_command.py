@@ -122,6 +122,9 @@ def test_errors_by_its_own_account() -> None:
     turn = {"type": "turn.failed", "error": {"message": "quota"}}
     assert read_answer(lines(turn)).error == "quota"
     assert read_answer('{"type": "error", "message": "no model"}').error == "no model"
+    for silent in ({"type": "turn.failed"}, {"type": "error", "error": {}}, {"error": {"code": 5}}):
+        assert read_answer(lines(silent, CLAUDE)).error == "it failed"
+    assert read_answer('{"error": null, "text": "x"}') == AgentResult("x")
 
 
 def used(number: int, name: str, **given: Any) -> dict[str, Any]:

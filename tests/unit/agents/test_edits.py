@@ -90,6 +90,7 @@ HOSTILE: Mapping[str, tuple[Callable[[Path], object], str, str]] = {
         "tests/pyproject.toml",
         "it decides which tests run",
     ),
+    "steers another file": (written("tests/Makefile", "all:"), "tests/Makefile", "decides which"),
     "too large": (written("tests/b.py", "x" * 600_000), "tests/b.py", "larger than 512 KiB"),
     "binary": (
         lambda root: (root / "tests/b.py").write_bytes(b"\xff\xfe\x00"),

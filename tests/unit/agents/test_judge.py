@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import MutableMapping
 from pathlib import Path
 from typing import Any
 
@@ -94,6 +95,7 @@ def test_an_audit_names_each_check(context: JudgmentContext) -> None:
     assert said.status is Status.PASS
     assert {check.name for check in said.checks} == set(SECURITY_CHECKS)
     assert "- secrets: no key" in goals[0]
+    assert not isinstance(SECURITY_CHECKS, MutableMapping)
     assert said.metadata["agent"] == {"turns": 3}
 
 

@@ -178,12 +178,12 @@ def test_what_is_known_of_an_event_is_said(tmp_path: Path) -> None:
 
 def test_a_round_says_how_long_its_agent_worked(tmp_path: Path) -> None:
     jury = Jury.of(ConsensusVoting(), lambda _: Judgment.passed("fine"))
-    worked, facts = timedelta(seconds=2), {"round": 1, "usd": 0.5}
+    worked, facts = timedelta(seconds=2), {"round": 1, "usd": 0.5, "output_tokens": 7}
     context = JudgmentContext("goal", execution_time=worked, metadata=facts)
     RecordedRounds(jury, SilentProgress(), journal(tmp_path)).vote(context)
     kept = next(line for line in lines(tmp_path) if line["event"] == "round")
     assert (kept["number"], kept["agent_ms"], kept["usd"]) == (1, 2000, 0.5)
-    assert kept["ms"] >= 2000
+    assert (kept["ms"] >= 2000, kept["output_tokens"]) == (True, 7)
 
 
 @pytest.mark.parametrize("content", [b"", b"[]\n", b'{"event": "end"}\n'])

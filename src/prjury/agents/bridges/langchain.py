@@ -30,11 +30,12 @@ class LangChainAgent:
     """
 
     runnable: Any = field(repr=False)  # it may show its key
-    as_input: Callable[[str, Path | None], Any] = lambda goal, _: {"messages": [("user", goal)]}
+    as_input: Callable[[str, Path | None], Any] | None = None
 
     async def run(self, goal: str, workspace: Path | None, /) -> AgentResult:
         config = {"configurable": {"workspace": str(workspace) if workspace else None}}
-        done = await self.runnable.ainvoke(self.as_input(goal, workspace), config=config)
+        make_input = self.as_input or (lambda goal, _: {"messages": [("user", goal)]})
+        done = await self.runnable.ainvoke(make_input(goal, workspace), config=config)
         messages = done.get("messages") if isinstance(done, Mapping) else None
         usage, tools = Counter[str](), list[str]()
         for message in messages if isinstance(messages, Sequence) else [done]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -21,42 +22,45 @@ _FILES = frozenset(TABLE["files"].split())
 _TABLES: Mapping[str, list[str]] = TABLE["tables"]
 #: Signs in lines of other files, in small letters, by the name of the file.
 _LINES: Mapping[str, list[str]] = TABLE["lines"]
+_PARTLY = _TABLES.keys() | _LINES.keys()
 _FOREIGN = frozenset({"node_modules", "vendor", "third_party"})
 
 
 def find_changed_test_settings(files: Sequence[FileChange], read: ReadBlobs) -> tuple[str, ...]:
     """The paths of changed files that say which tests run, or how their results come about."""
-    paths = set[str]()
-    for file in files:
-        for path in filter(None, (file.path, file.old_path)):
-            if _FOREIGN.isdisjoint(path.split("/")[:-1]) and (
-                _is_test_setting(path) or _changes_settings(file, path.rpartition("/")[2], read)
-            ):
-                paths.add(path)
-    return tuple(sorted(paths))
+    sides = [
+        (path, (file.old_blob or "", file.new_blob or ""))
+        for file in files
+        for path in (file.path, file.old_path)
+        if path and _FOREIGN.isdisjoint(path.split("/")[:-1])
+    ]
+    partly = {blob for path, blobs in sides if path.rpartition("/")[2] in _PARTLY for blob in blobs}
+    contents = read(sorted(partly - {""})) if partly else {}
+    pairs = ((path, [contents.get(blob) or b"" for blob in blobs]) for path, blobs in sides)
+    return tuple(sorted({path for path, pair in pairs if changes_test_settings(path, *pair)}))
+
+
+def changes_test_settings(path: str, before: bytes, after: bytes) -> bool:
+    """Tell whether a changed file says which tests run, or how their results come about."""
+    *folders, name = path.split("/")
+    if not _FOREIGN.isdisjoint(folders):
+        return False
+    if name not in _PARTLY:
+        return _is_test_setting(path)
+    old, new = (content.decode("utf-8", "replace") for content in (before, after))
+    with suppress(ValueError, RecursionError):
+        return _extract_settings(name, old) != _extract_settings(name, new)
+    return old != new  # what cannot be parsed may say anything
 
 
 def _is_test_setting(path: str) -> bool:
-    parent, _, name = f"/{path}".rpartition("/")
+    *folders, name = path.split("/")
     stem, dot, suffix = name.rpartition(".")
     by_name = name in _FILES or any(fnmatchcase(name, one) for one in TABLE["patterns"].split())
     if by_name or f"/{path}".endswith(tuple(TABLE["paths"].split())):
         return True
     runs = stem.startswith(("run", "do", "all", "check")) and suffix in {"sh", "bash", "pl", "py"}
-    return parent.endswith(("/test", "/tests")) and (not dot or runs)  # scripts that run tests
-
-
-def _changes_settings(file: FileChange, name: str, read: ReadBlobs) -> bool:
-    if name not in _TABLES and name not in _LINES:
-        return False
-    blobs = (file.old_blob, file.new_blob)
-    contents = read([blob for blob in blobs if blob])
-    texts = [(contents.get(blob or "") or b"").decode("utf-8", "replace") for blob in blobs]
-    try:
-        before, after = (_extract_settings(name, text) for text in texts)
-    except (ValueError, RecursionError):
-        return texts[0] != texts[1]  # what cannot be parsed may say anything
-    return before != after
+    return folders[-1:] in (["test"], ["tests"]) and (not dot or runs)  # scripts that run tests
 
 
 def _extract_settings(name: str, text: str) -> list[object]:

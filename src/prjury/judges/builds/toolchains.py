@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from string import ascii_letters
@@ -184,11 +185,9 @@ def _version_in(name: str) -> Numbers | None:
 
 
 def _read_start(file: Path) -> str:
-    try:
-        with file.open(encoding="utf-8", errors="replace") as opened:
-            return opened.read(8_000)
-    except OSError:
-        return ""
+    with suppress(OSError), file.open(encoding="utf-8", errors="replace") as opened:
+        return opened.read(8_000)
+    return ""
 
 
 def list_wanted_versions(
@@ -206,8 +205,7 @@ def list_wanted_versions(
         scripts = (path for path in root.files if path.endswith((".gradle", ".gradle.kts")))
         own = [path for path in scripts if nearest(path, builds) == directory][:_MOST_SCRIPTS]
         wishes = (wish for path in own for wish in read_wanted_versions(root, path, "build.gradle"))
-        java = [wish for wish in wishes if wish.tool == "java"]
-        if java:
+        if java := [wish for wish in wishes if wish.tool == "java"]:
             ranges["java"] = max(java, key=lambda wish: release(wish.version) or ())
     return (*pins.values(), *by_ci, *ranges.values())
 
