@@ -66,9 +66,7 @@ def _number_lines_outside_blocks(text: str) -> Iterator[tuple[int, str]]:
     block: int | None = None
     for number, line in enumerate(text.split("\n"), start=1):
         indentation = len(line) - len(line.lstrip())
-        if not line.strip():
-            continue
-        if block is not None and indentation > block:
+        if not line.strip() or (block is not None and indentation > block):
             continue
         block = None
         if line.lstrip().startswith("#"):

@@ -96,11 +96,9 @@ def list_declared(path: str, content: bytes) -> tuple[DeclaredDependency, ...] |
         return None
     manifest = reader(check_size(content))
     lines = _Lines(content)
-    dependencies = [
-        *_list_versioned_dependencies(path, manifest, lines),
-        *_list_own_and_properties(manifest, lines),
-    ]
-    distinct = dict.fromkeys(dependencies)
+    properties = _list_own_and_properties(manifest, lines)
+    dependencies = _list_versioned_dependencies(path, manifest, lines)
+    distinct = dict.fromkeys([*dependencies, *properties])
     return tuple(sorted(distinct, key=lambda each: (each.purpose is Purpose.TOOL, each.line)))
 
 
@@ -140,9 +138,8 @@ def _list_versioned_dependencies(
                 version = version.strip("[]")
             line = one.lines[0] if one.lines else lines.first(name, version)
             purpose = Purpose.TOOL if _is_tool(path, one) else Purpose.LIBRARY
-            yield DeclaredDependency(
-                name, version, one.pin or version, line, purpose, f"{one.role.value} {one.scope}"
-            )
+            scope = f"{one.role.value} {one.scope}"
+            yield DeclaredDependency(name, version, one.pin or version, line, purpose, scope)
 
 
 def _is_tool(path: str, one: Coordinate) -> bool:

@@ -24,13 +24,10 @@ def read_msbuild(content: bytes) -> Manifest:
     project = read_xml_document(content).first("Project")
     if project is None:
         raise ManifestError("it has no <Project>")
-    properties = {
-        node.tag: _placeholders(node.text)
-        for node in project.all("PropertyGroup", "*")
-        if node.text
-    }
+    values = [node for node in project.all("PropertyGroup", "*") if node.text]
+    properties = {node.tag: _placeholders(node.text) for node in values}
     coordinates = list(_list_packages(project))
-    nodes = [node for tag in _FRAMEWORKS for node in project.all("PropertyGroup", tag) if node.text]
+    nodes = [node for tag in _FRAMEWORKS for node in values if node.tag == tag]
     if nodes:
         names = ";".join(_placeholders(node.text) for node in nodes)
         coordinates.insert(0, runtime("dotnet", names, tuple(node.line for node in nodes)))

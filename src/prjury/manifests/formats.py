@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import TypeAlias
 
@@ -33,7 +34,7 @@ from prjury.manifests.setuptools import (
     read_setup_cfg,
     read_setup_py,
 )
-from prjury.manifests.syntax import load_json_object, table, text_of, word
+from prjury.manifests.syntax import fill_properties, load_json_object, table, text_of, word
 from prjury.manifests.tool_versions import read_mise, read_single_tool, read_tool_list
 
 #: Reads a build file; all raise `ManifestError` for one that they cannot read.
@@ -296,3 +297,30 @@ def find_project_directory(build_file: str) -> str:
     if build_file.endswith(LISTS):
         return f"/{directory}/".partition(f"/{_FOLDER}/")[0].strip("/")
     return directory
+
+
+#: Files that name versions of tools: the pins first, then what build files ask for.
+VERSION_FILES = (
+    ".nvmrc", ".node-version", ".python-version", "rust-toolchain.toml", "rust-toolchain",
+    "global.json", ".tool-versions", ".sdkmanrc", "mise.toml", ".mise.toml", ".java-version",
+    ".ruby-version", "go.mod", "Cargo.toml", "package.json", "pom.xml", "build.gradle.kts",
+    "build.gradle", "pyproject.toml", "setup.cfg",
+)  # fmt: skip
+_MANAGERS = frozenset({"npm", "pnpm", "yarn", "bun"})
+
+
+def read_tool_versions(path: str, content: bytes) -> tuple[Coordinate, ...]:
+    """The tools and their versions that one of `VERSION_FILES` names; none if it is unreadable."""
+    kind = find_format(path)
+    coordinates = list[Coordinate]()
+    try:
+        manifest = kind.reader(content) if kind else Manifest()
+    except ManifestError:
+        return ()
+    for each in manifest.coordinates:
+        is_manager = each.role is Role.PLUGIN and each.artifact in _MANAGERS
+        one = replace(each, ecosystem="runtime", role=Role.LOCKED) if is_manager else each
+        version = one.version and fill_properties(one.version, manifest.properties)
+        if version and one.ecosystem == "runtime":
+            coordinates.append(replace(one, version=version))
+    return tuple(coordinates)

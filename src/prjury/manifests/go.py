@@ -26,10 +26,8 @@ def read_go_mod_or_work(content: bytes) -> Manifest:
                 role = Role.LOCKED if "indirect" in comment else Role.DEPENDENCY
                 required.append(_go(path, version, role, number))
             case "replace", [path, *rest] if "=>" in rest:
-                target = rest[rest.index("=>") + 1 :]
-                replaced[path] = (
-                    (target[0], target[1] if len(target) > 1 else None) if target else (path, None)
-                )
+                target, target_version, *_ = [*rest[rest.index("=>") + 1 :], None, None]
+                replaced[path] = (target or path, target_version)
             case "tool", [path, *_]:
                 others.append(_go(path, None, Role.PLUGIN, number))
             case "module", [path, *_]:
@@ -39,11 +37,10 @@ def read_go_mod_or_work(content: bytes) -> Manifest:
                 members.append(path)
             case "go", [version, *_]:
                 others.append(runtime("go", version, (number,)))
-    further = tuple(each for each in required if each.artifact in replaced)
     return Manifest(
         name=name,
         coordinates=(*others, *_apply_replacements(required, replaced)),
-        further=further,
+        further=tuple(each for each in required if each.artifact in replaced),
         members=tuple(members),
     )
 

@@ -49,15 +49,21 @@ _MAP = (
 )
 _DEEPEST = 9
 _LIBRARY = re2.compile(r"([\w.-]+):([\w.-]+)(?::([^@:\s]+))?(?:[@:]\S*)?")
-#: The name of a catalog that a ``settings.gradle`` describes itself, or one of its entries.
+_CATALOGS = "versionCatalogs"
+#: The name of a catalog that a ``settings.gradle`` describes itself, one of its entries, or a part
+#: of the version of the entry before.
 _DESCRIBED = re2.compile(
-    r"""(?m)(?:^\s*|\bcreate\s*\(\s*["'])(\w+)(?:["']\s*\))?\s*\{"""
-    r"""|\b(version|library|plugin|bundle)\b(.*)"""
+    r"""(?m)(?:^\s*|\b(?:create|register)\s*\(\s*["'])(\w+)(?:["']\s*\))?\s*\{"""
+    r"""|\b(version|library|plugin|bundle|strictly|require|prefer)\b((?:\$\{|[^{\n])*)"""
 )
+#: Breaks inside of a call, or before what is called on its result.
+_BREAK = re2.compile(r"\s*\n\s*([.)\]])|([(\[,])\s*\n\s*")
+_TEXT = r"""["']([^"'\n]*)["']"""
 #: A block in which a script speaks for the projects below it, any other block, and an end of one.
-_BLOCK = r"(\b(?:subprojects|allprojects|configure\s*\([^{}\n]{0,99}\))\s{0,99})?\{|\}"
-#: How the scope of what it asks for there begins.
-FOR_ALL = "subprojects "
+_BLOCK = (
+    r"(\b(?:subprojects|allprojects|configure\s{0,9}\((?!\W{0,9}(?:listOf\W)?(?:rootP|p)roject\s*[()])"
+    r"[^{}\n]{0,99}\))\s{0,99})?\{|\}"
+)
 #: ``libs.versions.x.get()``, and that as a part of a text.
 _CATALOG_VERSION = re2.compile(
     r"""\$\{([a-z]\w*\.versions\.[\w.]+?)(?:\.get\(\))?\}"""
@@ -129,9 +135,11 @@ def read_script(text: str, catalog: Catalog) -> Manifest:
     texts = list(_list_names_texts_offsets(code))
     properties |= {name: value for name, value, _ in texts if ":" not in value}
     managed_offsets = {at for _, _, at in texts}
+    start = len(code.partition(_CATALOGS)[0])
+    managed_offsets |= {match.start(2) for match in _NOTATION.finditer(code, start)}
     shared = _find_shared_lines(source, code)
     declared = tuple(
-        replace(each, scope=f"{FOR_ALL}{each.scope}") if shared.intersection(each.lines) else each
+        replace(each, for_all=not shared.isdisjoint(each.lines))
         for each in _list_plugins_and_dependencies(source, code, catalog, managed_offsets)
     )
     runtimes = tuple(_list_runtimes(source, code, declared))
@@ -181,8 +189,9 @@ def managing(manifest: Manifest) -> Manifest:
 
 def exporting(manifest: Manifest) -> Manifest:
     """The manifest for those who are compiled with its project."""
-    exported = [each for each in manifest.own if EXPORTED.fullmatch(each.scope)]
-    return structs.replace(manifest, coordinates=tuple(exported))
+    exported = (each for each in manifest.own if EXPORTED.fullmatch(each.scope))
+    coordinates = [replace(each, for_all=False) for each in exported]
+    return structs.replace(manifest, coordinates=tuple(coordinates))
 
 
 def read_wrapper(content: bytes) -> Manifest:
@@ -224,7 +233,7 @@ def _list_names_texts_offsets(code: str) -> Iterator[tuple[str, str, int]]:
     names: list[str] = []
     for part in re.finditer(_MAP, code):
         name, outer = part[1] or part[2] or part[3] or "", names[-_DEEPEST:]
-        path = ".".join(filter(None, [*outer, name])).rpartition("ext.")[2]
+        path = re.sub(r"^(?:.*\.)?ext\.", "", ".".join(filter(None, [*outer, name])))
         if part[6]:
             del names[-1:]
         elif part[1] or part[4]:
@@ -298,7 +307,7 @@ def read_buildsrc_constants(content: bytes) -> Manifest:
 def read_offered(text: str) -> Catalog:
     """Read what a script's maps, catalogs of its own or an object's constants offer to scripts."""
     code = _mask(text)
-    catalog = Catalog(_read_described_catalogs(code.partition("versionCatalogs")[2]))
+    catalog = _read_described_catalogs(code.partition(_CATALOGS)[2])
     entries: dict[str, list[Coordinate]] = defaultdict(list)
     for name, value, _ in _list_names_texts_offsets(code):
         if library := _LIBRARY.fullmatch(value):
@@ -306,19 +315,35 @@ def read_offered(text: str) -> Catalog:
     return catalog.join(Catalog({name: tuple(each) for name, each in entries.items()}))
 
 
-def _read_described_catalogs(code: str) -> Mapping[str, tuple[Coordinate, ...]]:
+def _read_described_catalogs(code: str) -> Catalog:
     documents: dict[str, dict[str, dict[str, object]]] = defaultdict(lambda: defaultdict(dict))
-    owner = ""
-    for name, kind, rest in _DESCRIBED.findall(code):
+    owner, bounds = "", dict[str, str]()
+    for name, kind, rest in _DESCRIBED.findall(_BREAK.sub(lambda m: m[1] or m[2], code)):
         owner = name or owner
-        alias, *words = re.findall(r"""["']([^"']*)["']""", rest) or [""]
-        entry: object = words if kind == "bundle" else ":".join(words)
-        if "versionRef" in rest:
-            module = ":".join(words[:-1])
-            entry = {"module": module, "id": module, "version": {"ref": words[-1]}}
+        call, *calls = re.split(r"\)\s*\.version", rest, maxsplit=1)
+        texts = re.findall(_TEXT, call)
+        if kind in _VERSION_KEYS:
+            bounds.update((kind, text) for text in texts[:1])
+            continue
+        bounds = {}
+        other_arguments = re.search(r"\w", re.sub(_TEXT, "", call).partition(")")[0])
+        if not texts or (other_arguments and kind != "bundle"):
+            continue  # who knows what it is
+        alias, *words = texts
+        version: object = next(iter(re.findall(_TEXT, "".join(calls))), bounds)
+        if kind == "version":
+            entry: object = words[0] if words else bounds
+        elif calls:
+            is_name = calls[0].startswith("Ref") and isinstance(version, str)
+            module, version = ":".join(words), {"ref": version} if is_name else version
+            entry = {"module": module, "id": module, "version": version}
+        else:
+            entry = words if kind == "bundle" else ":".join(words)
         documents[owner]["libraries" if kind == "library" else f"{kind}s"][alias] = entry
-    catalogs = [_make_catalog(document, name) for name, document in documents.items()]
-    return dict(pair for catalog in catalogs for pair in catalog.entries.items())
+    catalog = Catalog()
+    for name, document in documents.items():
+        catalog = catalog.join(_make_catalog(document, name))
+    return catalog
 
 
 def _flatten_aliases(

@@ -12,18 +12,14 @@ from typing import TypeAlias
 from msgspec import Struct, json
 
 from prjury.manifests.formats import RANKS, find_format
-from prjury.manifests.gradle import FOR_ALL
-from prjury.manifests.manifest import Coordinate, Manifest, ManifestError, Role, runtime
+from prjury.manifests.manifest import Coordinate, Manifest, ManifestError, Role
 from prjury.manifests.module import DeclaredVersion
+from prjury.manifests.syntax import fill_properties
 from prjury.resources import read_published_text
 from prjury.snapshot.model import printable
 
-_PLACEHOLDER = re.compile(r"\$\{([^${}]+)\}|\$([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)")
 #: Builds before a line's first release, which may still manage what the line before does.
 _UNRELEASED = re.compile(r"\d+\.\d+\.0[-.](?:M\d|(?:BUILD-)?SNAPSHOT)")
-_MAX_STEPS = 20
-_MAX_LENGTH = 500
-
 #: Where an override at the root holds for all that is below.
 _OVERRIDING = frozenset({"npm", "go"})
 
@@ -73,11 +69,11 @@ class Chain(Struct, frozen=True):
                     yield declared
                     yield from _list_versions_of_bom(declared)
 
-    def list_own(self) -> Iterator[DeclaredVersion]:
+    def list_own(self, declared: Iterable[DeclaredVersion]) -> Iterator[DeclaredVersion]:
         """List what the module asks for, and what scripts above it ask for in the name of all."""
         own = {printable(link.path) for link in self.links if link.own}
-        requests = (each for each in self.list_resolved() if each.role is Role.DEPENDENCY)
-        return (each for each in requests if each.path in own or each.scope.startswith(FOR_ALL))
+        requests = (each for each in declared if each.role is Role.DEPENDENCY)
+        return (each for each in requests if each.path in own or each.for_all)
 
 
 def _list_versions_of_bom(declared: DeclaredVersion) -> Iterator[DeclaredVersion]:
@@ -118,20 +114,8 @@ def _resolve_coordinate(
         optional=coordinate.optional,
         line=coordinate.lines[0] if coordinate.lines else None,
         scope=coordinate.scope,
+        for_all=coordinate.for_all,
     )
-
-
-def fill_properties(text: str, properties: Mapping[str, str]) -> str | None:
-    """Put the properties in; None for one that is missing, or a cycle of them."""
-    for _ in range(_MAX_STEPS):
-        match = _PLACEHOLDER.search(text)
-        if not match:
-            return text
-        value = properties.get(match[1] or match[2])
-        if value is None or len(text) + len(value) > _MAX_LENGTH:
-            return None
-        text = text[: match.start()] + value + text[match.end() :]
-    return None
 
 
 def parent_path(path: str, manifest: Manifest) -> str | None:
@@ -234,31 +218,3 @@ def find_bom_versions(name: str, version: str | None) -> Mapping[str, str]:
 def _line_of(version: str) -> tuple[int, ...]:
     numbers = version.split(".")[:2]
     return tuple(map(int, numbers)) if all(part.isdigit() for part in numbers) else ()
-
-
-#: Files that name versions of tools: the pins first, then what build files ask for.
-VERSION_FILES = (
-    ".nvmrc", ".node-version", ".python-version", "rust-toolchain.toml", "rust-toolchain",
-    "global.json", ".tool-versions", ".sdkmanrc", "mise.toml", ".mise.toml", ".java-version",
-    ".ruby-version", "go.mod", "Cargo.toml", "package.json", "pom.xml", "build.gradle.kts",
-    "build.gradle", "pyproject.toml", "setup.cfg",
-)  # fmt: skip
-_MANAGERS = frozenset({"npm", "pnpm", "yarn", "bun"})
-
-
-def read_tool_versions(path: str, content: bytes) -> tuple[Coordinate, ...]:
-    """The tools and their versions that one of `VERSION_FILES` names; none if it is unreadable."""
-    kind = find_format(path)
-    coordinates = list[Coordinate]()
-    try:
-        manifest = kind.reader(content) if kind else Manifest()
-    except ManifestError:
-        return ()
-    for each in manifest.coordinates:
-        is_manager = each.role is Role.PLUGIN and each.artifact in _MANAGERS
-        version = each.version and fill_properties(each.version, manifest.properties)
-        if version and is_manager:
-            coordinates.append(runtime(each.artifact, version, role=Role.LOCKED))
-        elif version and each.ecosystem == "runtime":
-            coordinates.append(replace(each, version=version))
-    return tuple(coordinates)

@@ -50,6 +50,7 @@ class Coordinate:
         scope: a table, a Maven scope, a configuration of Gradle.
         pin: the commit that is used; the version is then the one in the comment behind it.
         via: the entry of this file that holds the version, for one that is written elsewhere.
+        for_all: a script asks for it in the name of all projects below.
     """
 
     group: str
@@ -62,6 +63,7 @@ class Coordinate:
     scope: str = field(default="", compare=False)
     pin: str | None = field(default=None, compare=False)
     via: str = field(default="", compare=False)
+    for_all: bool = field(default=False, compare=False)
 
     def __str__(self) -> str:
         return f"{self.group}:{self.artifact}" if self.group else self.artifact

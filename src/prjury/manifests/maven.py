@@ -40,11 +40,7 @@ def read_pom(content: bytes) -> Pom:
         name=name or "",
         group=group or project.value("parent", "groupId") or "",
         version=version,
-        coordinates=(
-            *coordinates,
-            *own,
-            *_list_runtimes(coordinates, settings, properties),
-        ),
+        coordinates=(*coordinates, *own, *_list_runtimes(coordinates, settings, properties)),
         settings=settings,
         properties=properties,
         parent_path=parent_path,
@@ -91,9 +87,8 @@ def _list_coordinates(project: Node) -> Iterator[Coordinate]:
         for node in place.all("dependencies", "dependency"):
             yield _read_coordinate(node, Role.DEPENDENCY)
         for node in place.all("dependencyManagement", "dependencies", "dependency"):
-            yield _read_coordinate(
-                node, Role.BOM if node.value("scope") == "import" else Role.MANAGED
-            )
+            role = Role.BOM if node.value("scope") == "import" else Role.MANAGED
+            yield _read_coordinate(node, role)
         for node in _plugins(place):
             yield _read_coordinate(node, Role.PLUGIN)
 

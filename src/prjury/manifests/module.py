@@ -119,6 +119,7 @@ class DeclaredVersion:
     optional: bool = False
     line: int | None = field(default=None, compare=False)
     scope: str = field(default="", compare=False)
+    for_all: bool = field(default=False, compare=False)
 
     def __str__(self) -> str:
         return f"{self.group}:{self.artifact}" if self.group else self.artifact

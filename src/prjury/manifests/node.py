@@ -103,12 +103,8 @@ def _catalog_key(catalog: str, name: str) -> str:
 
 
 def _list_overrides(document: Mapping[str, Any], seen: Mentions) -> Iterator[Coordinate]:
-    places = (
-        table(document, "overrides"),
-        table(document, "resolutions"),
-        table(document, "pnpm", "overrides"),
-    )
-    for place in places:
+    for keys in (["overrides"], ["resolutions"], ["pnpm", "overrides"]):
+        place = table(document, *keys)
         for key, value in place.items():
             version = table(place, key).get(".") if isinstance(value, dict) else value
             match = _OVERRIDDEN.fullmatch(key)

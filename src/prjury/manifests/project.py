@@ -194,12 +194,14 @@ _MAIN = re.compile(r"(?:^|/)src/\w*[mM]ain/")
 
 def _make_module(place: str, chain: Chain, *, tests: bool) -> ManifestModule:
     directory = posixpath.basename(find_project_directory(place))
+    declared = tuple(chain.list_resolved())
+    own = chain.list_own(declared)
     return ManifestModule(
         path=printable(place),
         names=tuple(name for name in (directory, chain.name) if name),
-        declared=tuple(sorted(chain.list_resolved())),
-        requested=tuple(d for d in chain.list_own() if tests or "test" not in d.scope.lower()),
-        selves=tuple(d for d in chain.list_resolved() if d.role is Role.SELF),
+        declared=tuple(sorted(declared)),
+        requested=tuple(each for each in own if tests or "test" not in each.scope.lower()),
+        selves=tuple(each for each in declared if each.role is Role.SELF),
         broken=chain.broken,
         family=_family(place),
         notes=chain.notes,

@@ -142,20 +142,13 @@ def _python(
 def _read_poetry_group(
     group: Mapping[str, Any], seen: Mentions, scope: str = ""
 ) -> list[Coordinate]:
-    return [
-        Coordinate(
-            "",
-            normalise_name(name),
-            _poetry_version(each),
-            Role.DEPENDENCY,
-            lines_in(seen, name),
-            "pypi",
-            scope=scope,
-        )
-        for name, value in group.items()
-        if name != "python"
-        for each in (value if isinstance(value, list) else [value])
-    ]
+    coordinates = []
+    for name, value in group.items():
+        key, lines = normalise_name(name), lines_in(seen, name)
+        for each in value if isinstance(value, list) else [value]:
+            one = Coordinate("", key, _poetry_version(each), Role.DEPENDENCY, lines, "pypi")
+            coordinates += [replace(one, scope=scope)] if name != "python" else []
+    return coordinates
 
 
 def _poetry_version(value: object) -> str | None:

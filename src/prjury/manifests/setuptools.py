@@ -40,10 +40,8 @@ def parse_requirement(text: str, role: Role, lines: tuple[int, ...] = ()) -> Coo
     try:
         read = Requirement(text[:_LONGEST])
     except (InvalidRequirement, RecursionError):
-        match = _NAME.match(text)
-        return (
-            Coordinate("", normalise_name(match[1]), None, role, lines, "pypi") if match else None
-        )
+        name = normalise_name(match[1]) if (match := _NAME.match(text)) else ""
+        return Coordinate("", name, None, role, lines, "pypi") if name else None
     version = None if read.url else str(read.specifier) or None
     return Coordinate("", normalise_name(read.name), version, role, lines, "pypi")
 
@@ -107,14 +105,11 @@ def read_setup_cfg(content: bytes) -> Manifest:
     except configparser.Error as error:
         raise ManifestError(f"not a configuration file: {str(error).splitlines()[0]}") from error
     numbers = {line.strip(): n for n, line in enumerate(text.split("\n"), start=1)}
-    extras: list[tuple[str, str]] = []
-    if parser.has_section("options.extras_require"):
-        extras = parser.items("options.extras_require")
-    extras += [
-        (key, parser.get("options", key, fallback=""))
-        for key in ("setup_requires", "tests_require")
-    ]
-    lists = {"": parser.get("options", "install_requires", fallback=""), **dict(extras)}
+    section = "options.extras_require"
+    lists = {"": parser.get("options", "install_requires", fallback="")}
+    lists |= parser.items(section) if parser.has_section(section) else {}
+    for key in ("setup_requires", "tests_require"):
+        lists[key] = parser.get("options", key, fallback="")
     entries = [
         replace(each, scope=scope, optional=bool(scope))
         for scope, listed in lists.items()

@@ -89,9 +89,8 @@ def find_hull(spans: Iterable[VersionSpan | None]) -> VersionSpan | None:
     if not whole or len(whole) < len(parts):
         return None
     highs = [span.high for span in whole if span.high is not None]
-    return VersionSpan(
-        min(span.low for span in whole), max(highs) if len(highs) == len(whole) else None
-    )
+    high = max(highs) if len(highs) == len(whole) else None
+    return VersionSpan(min(span.low for span in whole), high)
 
 
 _PART = r"(?:\d{1,9}|[xX*])"
@@ -218,8 +217,7 @@ _FLOATING = re.compile(r"\s*((?:\d{1,9}\.){1,9})\*(?:-\*)?\s*")
 
 def parse_maven(text: str) -> VersionSpan | None:
     """Exact versions, Maven's ranges and Gradle's ``4.+``."""
-    ranges = _RANGE.findall(text)
-    if ranges:
+    if ranges := _RANGE.findall(text):
         return _cover_ordered_ranges(ranges)
     if dynamic := _DYNAMIC.fullmatch(text):
         return starting(_split_numbers(dynamic[1]))

@@ -24,6 +24,10 @@ _LONG_KEY = re2.compile(r"(?:[\w-][\"']?[ \t]*\.[ \t]*[\"']?[\w-]*){40}")
 _QUOTED = re2.compile(r"\"((?:[^\"\\\n]|\\.)*)\"|'([^'\n]*)'")
 _KEY = re.compile(r"\s*([\w-]+(?:\.[\w-]+)*)\s*=")
 _PAIR = re2.compile(r'"((?:[^"\\\n]|\\.)*)"\s*:\s*"((?:[^"\\\n]|\\.)*)"')
+#: A name that stands for a value, how often one is put in, and the longest text.
+_PLACEHOLDER = re.compile(r"\$\{([^${}]+)\}|\$([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)")
+_MAX_STEPS = 20
+_MAX_LENGTH = 500
 
 
 def text_of(content: bytes) -> str:
@@ -133,3 +137,16 @@ def index_json_pair_lines(text: str) -> Mentions:
 
 def lines_in(mentions: Mentions, key: object) -> tuple[int, ...]:
     return tuple(mentions.get(key, ()))
+
+
+def fill_properties(text: str, properties: Mapping[str, str]) -> str | None:
+    """Put the properties in; None for one that is missing, or a cycle of them."""
+    for _ in range(_MAX_STEPS):
+        match = _PLACEHOLDER.search(text)
+        if not match:
+            return text
+        value = properties.get(match[1] or match[2])
+        if value is None or len(text) + len(value) > _MAX_LENGTH:
+            return None
+        text = text[: match.start()] + value + text[match.end() :]
+    return None

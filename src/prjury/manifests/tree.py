@@ -34,6 +34,8 @@ from prjury.snapshot.kinds import SUBMODULE_MODE, SYMLINK_MODE
 from prjury.snapshot.model import MISSING, printable
 
 View: TypeAlias = Callable[[Manifest], Manifest]
+#: How scripts, catalogs and objects of constants end, which offer names to scripts.
+_OFFERING = (*SCRIPTS, CATALOG, ".kt", ".java")
 _NOT_FILES = frozenset({SYMLINK_MODE, SUBMODULE_MODE})
 
 
@@ -233,7 +235,8 @@ class BuildTree:
             return kind.reader(content)
         catalog = gradle.Catalog()
         for each in reversed(self._list_around(path)):
-            catalog = catalog.join(self._read_catalog(each))
+            if each.endswith(_OFFERING):
+                catalog = catalog.join(self._read_catalog(each))
         return gradle.read_script(text_of(content), catalog)
 
     def _read_catalog(self, path: str) -> gradle.Catalog:

@@ -6,7 +6,7 @@ import pytest
 
 from prjury.manifests.action_pins import read_workflow_pins
 from prjury.manifests.declared import Purpose, list_declared
-from prjury.manifests.lineage import read_tool_versions
+from prjury.manifests.formats import read_tool_versions
 
 POM = """\
 <project>

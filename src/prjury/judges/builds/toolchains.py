@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from prjury.judges.builds.calls import TABLE
 from prjury.judges.builds.source_tree import SourceTree, nearest, parents_of, path_in
-from prjury.manifests.lineage import VERSION_FILES, read_tool_versions
+from prjury.manifests.formats import VERSION_FILES, read_tool_versions
 from prjury.manifests.manifest import Role
 from prjury.manifests.spans import Numbers, VersionSpan, read_span, release, trim
 from prjury.snapshot.model import visible

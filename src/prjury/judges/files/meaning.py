@@ -13,9 +13,8 @@ from prjury.code.languages import Language, language_of
 from prjury.code.parser import NotParsed, Parser, make_job
 from prjury.code.source import UnreadableError, decode_text, unescape_java
 from prjury.deadline import Deadline
-from prjury.manifests.lineage import fill_properties
 from prjury.manifests.manifest import ManifestError
-from prjury.manifests.syntax import load_toml
+from prjury.manifests.syntax import fill_properties, load_toml
 from prjury.manifests.xml import Node, read_xml_document
 
 #: It raises `ManifestError` where the text cannot be understood.

@@ -15,10 +15,10 @@ from prjury.code.languages import Language
 from prjury.code.parser import Job, Parsed, Range, make_job
 from prjury.code.source import Source, UnreadableError, find_comment_ranges
 from prjury.manifests.formats import reader_of
-from prjury.manifests.lineage import fill_properties
 from prjury.manifests.manifest import Coordinate, Manifest, ManifestError, Role
 from prjury.manifests.settings import list_properties, plain_name, read_yaml_settings
 from prjury.manifests.spans import surely_within
+from prjury.manifests.syntax import fill_properties
 from prjury.rulepacks.applicability import is_one_of
 from prjury.rulepacks.rule import ManifestMatch, Match, Pack, PatternRule, make_quiet
 
