@@ -168,13 +168,14 @@ class RecordedRounds(Struct, frozen=True):
     recorder: Recorder
 
     def vote(self, context: JudgmentContext, /) -> JuryVerdict:
-        agent = AgentFacts.of_result(context.metadata)
+        details = context.metadata
+        agent = AgentFacts.of_result(details)
         seconds = (context.execution_time or timedelta()).total_seconds()
         started = time.monotonic() - seconds
         record_tools(self.recorder, agent)
         verdict = self.jury.vote(context, listener=self.listener)
         facts = {"agent": context.execution_status, "agent_ms": round(seconds * 1000)}
-        number, status = context.metadata["round"], verdict.status
+        number, status = details["round"], verdict.status
         record_round(self.recorder, started, agent, number=number, status=status, **facts)
         return verdict
 

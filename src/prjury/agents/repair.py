@@ -301,16 +301,15 @@ def _read_text_or_refusal(file: Path) -> bytes | str:
 
 def _find_weakened_tests(new: Mapping[str, bytes], old: Mapping[str, bytes]) -> dict[str, str]:
     """Return which files test less than before, or decide which tests run, and why."""
-    files = {f"a/{path}": old[path] for path in new if path in old}
-    files |= {f"b/{path}": content for path, content in new.items()}
-    code = _strip_to_code(files)
+    old_code = _strip_to_code({path: old[path] for path in new if path in old})
+    new_code = _strip_to_code(new)
     reasons = {}
     for path, content in new.items():
         # What was not parsed before counts as it stands.
-        before = code.get(f"a/{path}", old.get(path, b"").decode("utf-8", "replace"))
-        after = code.get(f"b/{path}", "")
+        before = old_code.get(path, old.get(path, b"").decode("utf-8", "replace"))
+        after = new_code.get(path, "")
         was, now = _count_assertions(before), _count_assertions(after)
-        if f"b/{path}" not in code:
+        if path not in new_code:
             reasons[path] = "its code cannot be read"
         elif now < was:
             reasons[path] = f"it has fewer assertions ({now} of {was})"

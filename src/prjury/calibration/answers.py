@@ -77,11 +77,10 @@ class Counts(Struct, frozen=True):
         return max(0, fewest_answers(self.wrong) - self.mended - self.wrong)
 
     def __str__(self) -> str:
-        total = self.mended + self.wrong + self.open
-        verdict = f"{self.missing} more before it may block" if self.missing else "it may block"
+        state = f"{self.missing} more before it may block" if self.missing else "it may block"
         return (
-            f"{total} told: {self.mended} mended, {self.dismissed} dismissed, "
-            f"{self.merged} merged as it was, {self.open} open: {verdict}"
+            f"{self.mended + self.wrong + self.open} told: {self.mended} mended, "
+            f"{self.dismissed} dismissed, {self.merged} merged as it was, {self.open} open: {state}"
         )
 
 
