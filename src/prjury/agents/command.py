@@ -187,7 +187,6 @@ _TOKENS = {
     "input_tokens": ("input_tokens", "prompt_tokens", "inputTokens"),
     "output_tokens": ("output_tokens", "completion_tokens", "outputTokens"),
 }
-_FAILED = "it failed"
 _COSTS = ("total_cost_usd", "cost_usd", "usd")
 #: What a call of `claude` is about, in the order in which it is looked for.
 _TARGETS = ("file_path", "notebook_path", "path", "command", "pattern", "query", "url")
@@ -252,12 +251,12 @@ def _find_message(event: Event) -> str | None:
 
 def _find_error(event: Event) -> str | None:
     if event.get("is_error") is True:
-        return output_of(event) or str(event.get("subtype") or _FAILED)
+        return output_of(event) or str(event.get("subtype") or "it failed")
     kind, error = event.get("type"), event.get("error")
     if kind not in {None, "error", "turn.failed"} or (kind is None and not error):
         return None
     error = error or (event.get("message") if kind == "error" else None)
-    return (error if isinstance(error, str) else _get_entry(error, "message", str)) or _FAILED
+    return (error if isinstance(error, str) else _get_entry(error, "message", str)) or "it failed"
 
 
 def _find_number(of: Event, keys: Iterable[str], most: float = 1e12) -> float | None:

@@ -51,17 +51,7 @@ def test_declarations(line: str, expected: tuple[Role, str, str | None]) -> None
     assert told(line) == [expected]
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "// implementation 'g:a:1'",
-        "/* implementation 'g:a:1' */",
-        "exclude group: 'g', module: 'a'",
-        "println 'hello'",
-        "url 'https://example.org/x'",
-        'replace("g", "a", "1")',
-    ],
-)
+@pytest.mark.parametrize("line", TEXTS["nothing"])
 def test_what_declares_nothing(line: str) -> None:
     assert told(line) == []
 
@@ -72,21 +62,7 @@ def test_lines_are_those_of_git() -> None:
 
 
 def test_a_catalog() -> None:
-    catalog = read_catalog(
-        """
-        [versions]
-        boot = "4.0.0"
-        rich = { strictly = "1.2" }
-        [libraries]
-        short = "g:a:1"
-        jackson-databind = { module = "c:d", version.ref = "rich" }
-        parts = { group = "e", name = "f", version = "2" }
-        bare = { module = "h:i" }
-        [plugins]
-        spring-boot = { id = "org.springframework.boot", version.ref = "boot" }
-        plug = "p.q:3"
-        """
-    )
+    catalog = read_catalog(TEXTS["catalog"])
     versions = {
         alias.removeprefix("libs."): (str(c), c.version) for alias, (c,) in catalog.entries.items()
     }
@@ -357,21 +333,7 @@ subprojects {
 DESCRIBED = "versionCatalogs {\n create('libs') {\n%s\n}\n}\n"
 
 
-@pytest.mark.parametrize(
-    ("entries", "version"),
-    [
-        ("version('v', '2')\nlibrary('a', 'g:a')\n    .versionRef('v')", "2"),
-        ("library('a', 'g', 'a')\n    .version('2')", "2"),
-        ("library(\n'a',\n'g:a:2',\n)", "2"),
-        ("version('v') { strictly '2' }\nlibrary('a', 'g:a').versionRef('v')", "2"),
-        ("library('a', 'g:a').version {\n    prefer('2')\n}", "2"),
-        ("plugin('p', 'q').versionRef(v)\nplugin(p, q).versionRef(v)\nlibrary('a', 'g:a:2')", "2"),
-        ("library('a', 'g:a').versionRef(v)", None),
-        ("library('a', 'g', 'a').versionRef(v)", None),
-        ("version('v', w)\nlibrary('a', 'g:a').versionRef('v')", None),
-        ("library('a', 'g:a').withoutVersion()\nlibrary('a', g, '2')", None),
-    ],
-)
+@pytest.mark.parametrize(("entries", "version"), TEXTS["described"])
 def test_versions_of_described_catalogs(entries: str, version: str | None) -> None:
     script = 'dependencies {\n api libs.a\n api "h:b:${libs.versions.v.get()}"\n}\n'
     files = {"settings.gradle": DESCRIBED % entries, "build.gradle": script}
@@ -381,8 +343,9 @@ def test_versions_of_described_catalogs(entries: str, version: str | None) -> No
 
 @pytest.mark.parametrize(("name", "call"), [("context", "context.a"), ("ext.libs", "libs.a")])
 def test_only_whole_words_of_a_maps_name_are_left_out(name: str, call: str) -> None:
-    script = f"{name} = [\n a: 'g:a:1'\n]\ndependencies {{\n api {call}\n}}\n"
-    assert asked({"build.gradle": script}, "build.gradle") == {"g:a": "1"}
+    files = {"gradle/a.gradle": f"{name} = [\n a: 'g:a:1'\n]\n"}
+    files["build.gradle"] = f"dependencies {{\n api {call}\n}}\n"
+    assert asked(files, "build.gradle") == {"g:a": "1"}
 
 
 def test_only_scripts_offer_libraries() -> None:
@@ -393,19 +356,9 @@ def test_only_scripts_offer_libraries() -> None:
 ASKING = "%s {\n dependencies {\n  api 'g:a:1'\n }\n}\n"
 
 
-@pytest.mark.parametrize(
-    ("script", "for_all"),
-    [
-        ("subprojects {\n apply plugin: 'java'\n}\ndependencies {\n api 'g:a:1'\n}\n", False),
-        (ASKING % "configure(project(':x'))", False),
-        (ASKING % "configure([project(':x'), project(':y')])", False),
-        (ASKING % "configure(rootProject)", False),
-        (ASKING % "configure(subprojects - project(':x'))", True),
-        (ASKING % "configure(project.libraries)", True),
-    ],
-)
-def test_what_a_script_asks_for_in_the_name_of_others(script: str, for_all: bool) -> None:
-    files = {"build.gradle": script, "a/build.gradle": ""}
+@pytest.mark.parametrize(("head", "for_all"), TEXTS["heads"])
+def test_what_a_script_asks_for_in_the_name_of_others(head: str, for_all: bool) -> None:
+    files = {"build.gradle": ASKING % head, "a/build.gradle": ""}
     assert asked(files, "a/build.gradle") == ({"g:a": "1"} if for_all else {})
 
 

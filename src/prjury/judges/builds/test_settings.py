@@ -28,12 +28,9 @@ _FOREIGN = frozenset({"node_modules", "vendor", "third_party"})
 
 def find_changed_test_settings(files: Sequence[FileChange], read: ReadBlobs) -> tuple[str, ...]:
     """The paths of changed files that say which tests run, or how their results come about."""
-    sides = [
-        (path, (file.old_blob or "", file.new_blob or ""))
-        for file in files
-        for path in (file.path, file.old_path)
-        if path and _FOREIGN.isdisjoint(path.split("/")[:-1])
-    ]
+    changes = [(path, file) for file in files for path in (file.path, file.old_path) if path]
+    own = [(path, it) for path, it in changes if _FOREIGN.isdisjoint(path.split("/")[:-1])]
+    sides = [(path, (file.old_blob or "", file.new_blob or "")) for path, file in own]
     partly = {blob for path, blobs in sides if path.rpartition("/")[2] in _PARTLY for blob in blobs}
     contents = read(sorted(partly - {""})) if partly else {}
     pairs = ((path, [contents.get(blob) or b"" for blob in blobs]) for path, blobs in sides)
