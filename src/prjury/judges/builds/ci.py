@@ -231,8 +231,9 @@ class _LoadedWorkflows:
 
 def _list_tests(job: CiJob) -> set[str]:
     table = {} if has_part(" ".join(job.row), _SHARES) else _NO_VERSION
-    env = (f"{key}={text}" for step in job.tests for key, text in {**job.env, **step.env}.items())
-    return {text.translate(table) for text in (*(step.script for step in job.tests), *env)}
+    steps = [one for one in job.steps if one.kind == "test" or any(c.configures for c in one.calls)]
+    env = (f"{key}={text}" for step in steps for key, text in {**job.env, **step.env}.items())
+    return {text.translate(table) for text in (*(step.script for step in steps), *env)}
 
 
 class _MatrixRow(msgspec.Struct, frozen=True, dict=True):

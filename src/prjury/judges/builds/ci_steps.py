@@ -38,6 +38,7 @@ from prjury.manifests.workflow import Trigger, WorkflowStep, read_composite_acti
 
 _SECRETS = ("secrets.", "secrets[", "github.token")
 _WORKSPACE, _ROOT = "${{ github.workspace }}", "$GITHUB_WORKSPACE"
+_SHELL = "it wants the shell"
 _LARGEST_SCRIPT = 64 * 1024
 _DEEPEST = 3
 #: Words of lines by which a script stops at the first error, as all do here.
@@ -63,12 +64,10 @@ def fill_variables(context: ExpressionContext, texts: Mapping[str, str]) -> dict
     return {name: value for name, value in values if value is not None}
 
 
-def fill_inputs(
-    context: ExpressionContext, trigger: Trigger, texts: Mapping[str, str]
-) -> dict[str, Any]:
+def fill_inputs(context: ExpressionContext, on: Trigger, own: Mapping[str, str]) -> dict[str, Any]:
     """The inputs of what is called: texts, but for flags of a workflow; some may be unknown."""
-    values = {name: context.fill(text) for name, text in {**trigger.inputs, **texts}.items()}
-    flags = {name: values[name] == "true" for name in trigger.flags if values[name] is not None}
+    values = {name: context.fill(text) for name, text in {**on.inputs, **own}.items()}
+    flags = {name: values[name] == "true" for name in on.flags if values[name] is not None}
     return {name: UNKNOWN if text is None else text for name, text in values.items()} | flags
 
 
@@ -106,10 +105,12 @@ class StepReader:
         count, left_out, actions = self._last
         if self._wanted:
             self.versions, self.version_files = self._wanted
-        unknown = [one for one in self.steps if one.may_fail or one.kind == "build"]
+        builds = (one for one in self.steps if one.may_fail or one.kind == "build")
+        unknown = [(_show_first_line(one.script), one.origin) for one in builds]
+        unknown += [(one.text, one.origin) for one in self.left_out if one.why.startswith(_SHELL)]
         if unknown and not count:
-            text, why = _show_first_line(unknown[-1].script), "it is not known to test"
-            self.left_out.append(LeftOutStep(text, why, "unknown", unknown[-1].origin))
+            text, origin = unknown[-1]
+            self.left_out.append(LeftOutStep(text, "it is not known to test", "unknown", origin))
         self.steps = self.steps[:count]
         self.left_out = self.left_out[: left_out or None]
         self.actions = self.actions[:actions]
@@ -190,7 +191,7 @@ class StepReader:
         elif script is None or directory is None:
             self._leave(run, "it depends on the run itself or leaves the tree", "other", step.line)
         elif shell and not shell.startswith(("bash", "sh")):
-            self._leave(run, f"it wants the shell {shell.split()[0]}", "elsewhere", step.line)
+            self._leave(run, f"{_SHELL} {shell.split()[0]}", "elsewhere", step.line)
         else:
             joined = _join_continued_lines(script)
             for offset, part, place in _split_script_if_plain(joined, directory):

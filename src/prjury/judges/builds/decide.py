@@ -168,12 +168,10 @@ def _make(comparison: Comparison, status: Status, words: str, **more: Any) -> Ju
     return Judgment(status, words, score, checks=make_checks(comparison), metadata=metadata)
 
 
-def _err(
-    comparison: Comparison, words: str, reason: str, remedy: str, snippet: Snippet
-) -> Judgment:
-    if remedy:
-        words += wording.TO_DO.format(remedy)
-    return _make(comparison, Status.ERROR, words, **make_reason_facts(reason, snippet, remedy))
+def _err(comparison: Comparison, words: str, reason: str, to_do: str, snippet: Snippet) -> Judgment:
+    if to_do:
+        words += wording.TO_DO.format(to_do)
+    return _make(comparison, Status.ERROR, words, **make_reason_facts(reason, snippet, to_do))
 
 
 def decide_untried(plan: BuildPlan, why: str, reason: str) -> Judgment:

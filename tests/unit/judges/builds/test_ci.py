@@ -221,6 +221,9 @@ class TestJob:
         more = "    strategy: {matrix: {mode: [fast, safe]}}\n"
         more += "    env: {MODE: '${{ matrix.mode }}'}\n"
         assert read(here, ci=job("run: pytest", more=more)).other_rows == ("mode: safe",)
+        configure = "run: cmake -B b -DCMAKE_CXX_FLAGS=-${{ matrix.mode }}"
+        more = more.partition("    env")[0]
+        assert read(here, ci=job(configure, "run: ctest", more=more)).other_rows == ("mode: safe",)
 
     def test_a_job_with_tools_that_are_missing_comes_last(self, here: Toolchains) -> None:
         other = job("run: sbt test").replace("  test:", "  build:")
@@ -562,10 +565,10 @@ class TestSteps:
             "unknown",
             ".github/workflows/b.yml:7",
         )
-        assert (
-            choose_base_ci_jobs(root_of({".github/workflows/a.yml": job("run: ruff check")}), here)
-            is None
-        )
+        shell = read_all(here, None, a=job("{run: ./build.ps1, shell: pwsh}")).left_out[0]
+        assert (shell.text, shell.kind) == ("./build.ps1", "unknown")
+        alone = root_of({".github/workflows/a.yml": job("run: ruff check")})
+        assert choose_base_ci_jobs(alone, here) is None
 
     def test_versions_behind_the_last_test_are_not_those_of_the_tests(
         self, here: Toolchains

@@ -372,6 +372,9 @@ class TestOptions:
         workflow = job(f"run: |\n          {script}")
         plan = only(plans(here, workflow, {"Cargo.toml": '[package]\nname = "a"\n'}))
         assert plan.notes == ("its CI also runs, not run here: `cargo test --doc`",)
+        nextest = job("run: cargo nextest run")
+        plan = only(plans(here, nextest, {"Cargo.toml": '[package]\nname = "a"\n'}))
+        assert "documentation" in plan.notes[0]
 
     @pytest.mark.parametrize(
         ("lines", "options"),

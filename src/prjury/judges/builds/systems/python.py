@@ -307,14 +307,12 @@ def read_tox(root: SourceTree) -> ToxSettings | None:
 
 
 def _read_ini(path: str, text: str) -> ToxSettings:
-    settings = ConfigParser(
-        interpolation=None, strict=False, allow_no_value=True, default_section="\0"
-    )
+    ini = ConfigParser(interpolation=None, strict=False, allow_no_value=True, default_section="\0")
     with suppress(Error):  # what cannot be read says nothing
-        settings.read_string(text.replace("\r", ""))
+        ini.read_string(text.replace("\r", ""))
     environments, commands, listed = list[str](), list[str](), ""
-    for name in settings.sections():
-        section = settings[name]
+    for name in ini.sections():
+        section = ini[name]
         commands += [section.get("commands") or "", section.get("commands_pre") or ""]
         if name.startswith("testenv:") and {"passenv", "pass_env"} & section.keys():
             environments.append(name)
