@@ -12,7 +12,7 @@ from typing import Any
 
 from prjury.judges.backport.history import EarlierChange, Habits, measure_habits
 from prjury.judges.backport.score import BranchTraits, ChangeTraits
-from prjury.judges.backport.titles import classify_title, normalise_title, tokenise_title
+from prjury.judges.backport.titles import classify_title, strip_title_number, tokenise_title
 
 _NEVER = float("inf")
 
@@ -43,7 +43,7 @@ def decisions(path: Path) -> list[Decision]:
 
 def _decision(row: Mapping[str, Any], habits: Habits) -> Decision:
     recorded, trial = row["f"], row["trial_merge"]
-    title = normalise_title(row["subject"])
+    title = strip_title_number(row["subject"])
     change = ChangeTraits(
         words=tokenise_title(title),
         fix=not classify_title(title).isdisjoint({"fix", "security"}),
@@ -76,7 +76,7 @@ class _Past:
 
 def _pasts(rows: Sequence[Mapping[str, Any]]) -> Iterator[_Past]:
     for row in rows:
-        title = tokenise_title(normalise_title(row["subject"]))
+        title = tokenise_title(strip_title_number(row["subject"]))
         faces = EarlierChange(title, reached=False), EarlierChange(title, reached=True)
         reached = row.get("backport_ct") or _NEVER
         yield _Past(row["repo"], row["branch"], _time(row), reached, title, faces)

@@ -114,7 +114,7 @@ class OpenedChange(Struct, frozen=True):
             from prjury.judges.quality import surroundings  # noqa: PLC0415 - for models
 
             store = self.snapshot.store
-            files = surroundings.widen_once(context, store, context.deadline)
+            files = surroundings.widen_hunks_once(context, store, context.deadline)
             return surroundings.find_call_sites_and_definitions(self.pull, files, store)
 
         def read() -> tuple[LinkedIssue, ...]:
@@ -141,7 +141,7 @@ class OpenedChange(Struct, frozen=True):
             return ChosenBranches(own_names, (f"the release branches cannot be listed: {error}",))
         taken = choose_target_branches(branches, default, self.config.backport, self.pull.base.ref)
         own = self.config.publish.labels.get("backport")
-        sources = find_requests(self.pull, self.config.backport, (), own, texts=by_texts)
+        sources = find_requests(self.pull, self.config.backport, (), own, trust_texts=by_texts)
         aside = {bare(default), bare(self.pull.base.ref)}
         others = [branch.name for branch in branches if bare(branch.name) not in aside]
         requested, notes = list_requested_branches_and_notes(sources, others)

@@ -37,7 +37,7 @@ class CommittedPacks(Struct, frozen=True):
     packs: Sequence[Pack] = ()
     places: Sequence[str] = ()
 
-    def note(self, pull: PullRequest) -> str | None:
+    def note_if_touched(self, pull: PullRequest) -> str | None:
         """Return a note if a pull request changes them."""
         for file in pull.files:
             for name in filter(None, (file.old_path, file.path)):

@@ -143,7 +143,7 @@ class Sample(Struct, frozen=True):
         return self.fixed is not None or len(self.code.splitlines()) <= _GLANCE
 
     @property
-    def change(self) -> str:
+    def diff_or_code(self) -> str:
         """The lines that the fix changes; the whole code where there is no fix."""
         lines = self.code.splitlines()
         if self.fixed is None:

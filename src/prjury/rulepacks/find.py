@@ -38,7 +38,7 @@ def load_provided() -> tuple[LoadedPack, ...]:
 def _load_packs_of_entry_points(points: Iterable[EntryPoint]) -> tuple[LoadedPack, ...]:
     by_id: dict[str, tuple[str, LoadedPack]] = {}
     for point in sorted(points, key=lambda point: (point.name, point.value)):
-        name, path = _name_point(point), _load_packs_path(point)
+        name, path = _name_point(point), _load_path_of_packs(point)
         try:
             packs = load_packs([path])
         except ConfigError as error:
@@ -52,7 +52,7 @@ def _load_packs_of_entry_points(points: Iterable[EntryPoint]) -> tuple[LoadedPac
     return tuple(loaded for _, loaded in by_id.values())
 
 
-def _load_packs_path(point: EntryPoint) -> Path:
+def _load_path_of_packs(point: EntryPoint) -> Path:
     try:
         value = point.load()
         path = Path(os.fspath(value() if callable(value) else value))

@@ -35,17 +35,17 @@ class _CheckedText(str):
     @classmethod
     def read(cls, value: object, convert: Convert) -> Self:
         text = cls(convert(value, str))
-        text.check()
+        text.require_valid()
         return text
 
-    def check(self) -> None:
+    def require_valid(self) -> None:
         raise NotImplementedError
 
 
 class Regex(_CheckedText):
     """An expression that RE2 takes."""
 
-    def check(self) -> None:
+    def require_valid(self) -> None:
         """Raise ValueError with the reason if it is none."""
         try:
             re2.compile(str(self), make_quiet())
@@ -58,7 +58,7 @@ class Regex(_CheckedText):
 class LanguageName(_CheckedText):
     """One of our languages."""
 
-    def check(self) -> None:
+    def require_valid(self) -> None:
         """Raise ValueError with the reason if it is none."""
         if self not in LANGUAGES:
             raise ValueError(
@@ -70,7 +70,7 @@ def check_languages(key: str, names: Iterable[str]) -> None:
     """Check the keys of a mapping, which msgspec reads as plain texts."""
     for name in names:
         try:
-            LanguageName(name).check()
+            LanguageName(name).require_valid()
         except ValueError as error:
             raise MisfitError(key, str(error), name) from error
 
@@ -81,7 +81,7 @@ Filled: TypeAlias = Annotated[str, Meta(min_length=1)]
 class RequirementText(_CheckedText):
     """A requirement as a pack writes it."""
 
-    def check(self) -> None:
+    def require_valid(self) -> None:
         """Raise ValueError with the reason if it is none."""
         Requirement.parse(self)
 

@@ -12,7 +12,7 @@ from prjury.git.operator import open_repository
 from prjury.git.store import find_in_code, open_store
 from prjury.git.take_snapshot import take_snapshot
 from prjury.judges.backport.checks.symbols import find_missing_symbols
-from prjury.judges.backport.references import find_names_and_modules
+from prjury.judges.backport.references import find_used_names_and_modules
 from prjury.ports.types import WordPlaces
 
 
@@ -119,7 +119,7 @@ def test_a_real_branch_lacks_what_came_after_it(history: History) -> None:
 
     with open_store(operator) as store:
         pull = take_snapshot(store, operator.resolve("main"), operator.resolve("change"))
-        needs = find_names_and_modules(pull, store)
+        needs = find_used_names_and_modules(pull, store)
         lacked = find_missing_symbols(needs, history.sha("1.x"), store)
 
     assert [str(each) for each in lacked.symbols] == [

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from fakes.repository import BASE, FakeRepository, pull_between
 from fakes.roots import root_of, touching
 from prjury.code.languages import LANGUAGES, language_of
-from prjury.judges.backport.checks.dependencies import compare_bumps, find_bumps
+from prjury.judges.backport.checks.dependencies import compare_bumps, find_dependency_changes
 from prjury.judges.builds.planner import detect_builds
 from prjury.manifests.formats import find_format, find_project_directory, reader_of
 from prjury.manifests.manifest import ECOSYSTEMS, FAMILIES, Manifest, ManifestError
@@ -175,7 +175,7 @@ def is_seen_by_patterns(spelling: Spelling) -> bool:
 def is_seen_by_backports(spelling: Spelling) -> bool:
     before, after = ({spelling.path: spelling.at(number)} for number in (0, 1))
     repository = FakeRepository({BASE: before, "head": after, TIP: before})
-    bumps = find_bumps(pull_between(before, after), repository)
+    bumps = find_dependency_changes(pull_between(before, after), repository)
     there = compare_bumps(bumps, TIP, repository)
     return [(each.name, each.old, each.new) for each in bumps.changed] == [
         (spelling.known_as, *(_plain(version) for version in spelling.versions[:2]))
@@ -199,7 +199,7 @@ def test_lock_files_are_lock_files_for_all(spelling: Spelling) -> None:
     repository = FakeRepository({BASE: before, "head": after})
 
     assert is_seen_by_patterns(spelling)
-    bumps = find_bumps(pull_between(before, after), repository)
+    bumps = find_dependency_changes(pull_between(before, after), repository)
     assert (bumps.lock_files, bumps.changed) == ((spelling.path,), ())
     files = {**spelling.files, spelling.path: spelling.at(0)}
     plans = detect_builds(root_of(files), touching(spelling.path)).plans

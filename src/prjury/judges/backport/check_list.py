@@ -10,14 +10,14 @@ from msgspec.structs import replace
 
 from prjury.errors import SourceError
 from prjury.judges.backport.checks.api import check_public_names
-from prjury.judges.backport.checks.asked_for import check_requests
+from prjury.judges.backport.checks.asked_for import check_not_refused
 from prjury.judges.backport.checks.dependencies import check_moved_versions, check_unread_files
 from prjury.judges.backport.checks.lines_and_files import check_lines_and_files
 from prjury.judges.backport.checks.migrations import check_migrations
 from prjury.judges.backport.checks.not_there_yet import check_not_there_yet
 from prjury.judges.backport.checks.picked import judge_pick, judge_versions
 from prjury.judges.backport.checks.picks_cleanly import check_picks_cleanly
-from prjury.judges.backport.checks.prerequisites import check_prerequisites
+from prjury.judges.backport.checks.prerequisites import check_no_prerequisites
 from prjury.judges.backport.checks.symbols import check_symbols
 from prjury.judges.backport.context import BranchContext
 from prjury.judges.backport.verdict import BranchFacts, is_open
@@ -36,14 +36,14 @@ def _describe_branch(seen: BranchContext) -> Check:
     return Check("branch", passed=True, message=f"{where}, forked from the base {since} ago")
 
 
-def _check_prerequisites_or_raise(seen: BranchContext) -> Check | None:
+def _check_no_prerequisites_or_raise(seen: BranchContext) -> Check | None:
     if seen.gone or not seen.needs_more:
         return None
     if seen.prerequisites is None:
         raise SourceError("the history does not reach back to where the branches forked")
     if seen.prerequisites.unchecked:
         raise SourceError(seen.prerequisites.unchecked)
-    return check_prerequisites(seen.prerequisites)
+    return check_no_prerequisites(seen.prerequisites)
 
 
 def _check_versions(seen: BranchContext) -> Check | None:
@@ -80,9 +80,9 @@ CHECKS: tuple[BackportCheck, ...] = (
         lambda seen: check_not_there_yet(*seen.applied_or_reason, seen.trial.empty, seen.tip.name),
         "first",
     ),
-    BackportCheck("asked-for", lambda seen: check_requests(seen.change.requests, seen.requests)),
+    BackportCheck("asked-for", lambda seen: check_not_refused(seen.change.requests, seen.requests)),
     BackportCheck("picks-cleanly", lambda seen: check_picks_cleanly(seen.trial, seen.tip)),
-    BackportCheck("prerequisites", _check_prerequisites_or_raise, "deep"),
+    BackportCheck("prerequisites", _check_no_prerequisites_or_raise, "deep"),
     BackportCheck("lines-and-files", lambda seen: check_lines_and_files(seen.touched)),
     BackportCheck("api", lambda seen: check_public_names(seen.interface)),
     BackportCheck("migrations", lambda seen: check_migrations(seen.interface.migrations)),
@@ -94,7 +94,7 @@ CHECKS: tuple[BackportCheck, ...] = (
 )
 
 
-def check_branch(seen: BranchContext) -> BranchFacts:
+def check_branch_until_settled(seen: BranchContext) -> BranchFacts:
     """Run the checks of one branch as far as they can change the verdict."""
     applied, _ = seen.applied_or_reason
     first, hollow = _run_checks(seen, "first"), seen.trial.empty and not seen.pull.files

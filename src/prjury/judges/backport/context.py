@@ -16,25 +16,25 @@ from prjury.code.parser import Parser
 from prjury.deadline import Deadline
 from prjury.errors import SourceError
 from prjury.git.releases import Releases
-from prjury.judges.backport.checks.api import Interface, compare_interfaces
+from prjury.judges.backport.checks.api import Interface, compare_public_names
 from prjury.judges.backport.checks.asked_for import (
     FoundRequests,
     RequestSources,
     find_requests,
-    select_requests,
+    read_answer_for_branch,
 )
 from prjury.judges.backport.checks.dependencies import (
     BumpOnBranch,
     Bumps,
     compare_bumps,
-    find_bumps,
+    find_dependency_changes,
     moves_only_versions,
 )
-from prjury.judges.backport.checks.lines_and_files import ADDED, TouchedOnBranch, find_touched_lines
+from prjury.judges.backport.checks.lines_and_files import ADDED, TouchedOnBranch, compare_touched
 from prjury.judges.backport.checks.not_there_yet import (
     AppliedCommits,
     Identity,
-    find_applied,
+    find_applied_or_reverted,
     identity_of,
 )
 from prjury.judges.backport.checks.picked import PickedJudges
@@ -43,7 +43,7 @@ from prjury.judges.backport.checks.prerequisites import SECONDS, Prerequisites, 
 from prjury.judges.backport.checks.symbols import MissingOnBranch, find_missing_symbols
 from prjury.judges.backport.history import EarlierChange, History, measure_habits
 from prjury.judges.backport.origins import read_origins
-from prjury.judges.backport.references import UsedNames, find_names_and_modules
+from prjury.judges.backport.references import UsedNames, find_used_names_and_modules
 from prjury.judges.backport.score import (
     BranchTraits,
     ChangeTraits,
@@ -91,7 +91,7 @@ class Change:
 
     @cached_property
     def _used_names(self) -> UsedNames:
-        return find_names_and_modules(self.pull, self.repository)
+        return find_used_names_and_modules(self.pull, self.repository)
 
 
 def read_change(pull: PullRequest, tools: Tools, deadline: Deadline) -> Change:
@@ -104,11 +104,11 @@ def read_change(pull: PullRequest, tools: Tools, deadline: Deadline) -> Change:
         pull,
         repository,
         identity_of(pull, [(one.parents[0], one.sha) for one in single]),
-        find_requests(pull, tools.config, texts, tools.own_label, texts=tools.texts),
-        compare_interfaces(pull, repository, Parser(), deadline),
-        find_bumps(pull, repository),
+        find_requests(pull, tools.config, texts, tools.own_label, trust_texts=tools.texts),
+        compare_public_names(pull, repository, Parser(), deadline),
+        find_dependency_changes(pull, repository),
         find_traits(pull),
-        patterns.find_concerned_files(pull) if patterns else frozenset(),
+        patterns.find_files_with_clues(pull) if patterns else frozenset(),
         commits[0].parents if commits else (),
     )
 
@@ -146,7 +146,7 @@ class BranchContext:
         if history.fork_point is None:
             return None, history.unchecked
         try:
-            applied = find_applied(self.change.identity, self.tip, history, releases)
+            applied = find_applied_or_reverted(self.change.identity, self.tip, history, releases)
             if applied and tree and not self.trial.empty and not applied.reverted:
                 # A merge took nothing of the commit, or a message only mentions it.
                 lines = releases.lines_between(self.tip.tree, tree)
@@ -159,7 +159,7 @@ class BranchContext:
     @cached_property
     def requests(self) -> FoundRequests:
         """What people ask for on this branch."""
-        requests = select_requests(self.change.requests, self.tip.name, self.branches)
+        requests = read_answer_for_branch(self.change.requests, self.tip.name, self.branches)
         if requests.answer is None and (sha := self._find_mended_commit_on_branch()):
             where = f"{printable(self.tip.name)} has {sha[:7]}, which it mends"
             return FoundRequests("yes", (f"a commit: Fixes: {sha[:12]}; {where}",))
@@ -178,7 +178,7 @@ class BranchContext:
     def touched(self) -> TouchedOnBranch:
         """Which touched files and lines the branch has."""
         base, tip, releases = self.pull.merge_base, self.tip.sha, self.tools.releases
-        return find_touched_lines(
+        return compare_touched(
             self.pull,
             self.tools.repository,
             tip,
@@ -274,4 +274,4 @@ class BranchContext:
         """Add the prerequisites to what the change offers."""
         if self.prerequisites and self.prerequisites.found and self.final_tree:
             repository, pick = self.tools.repository, self.pick
-            self.interface = compare_interfaces(pick, repository, Parser(), self.deadline)
+            self.interface = compare_public_names(pick, repository, Parser(), self.deadline)

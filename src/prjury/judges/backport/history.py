@@ -15,7 +15,7 @@ from msgspec import Struct
 from prjury.errors import SourceError
 from prjury.git.releases import Releases
 from prjury.judges.backport.origins import read_origins
-from prjury.judges.backport.titles import normalise_title, strip_branch, tokenise_title
+from prjury.judges.backport.titles import strip_branch, strip_title_number, tokenise_title
 from prjury.ports.types import BranchTip, CommitMessage
 from prjury.snapshot.model import PullRequest
 
@@ -103,7 +103,7 @@ def list_earlier_changes(
 
 def _title_of(message: str) -> str:
     subject, _, body = message.strip().partition("\n")
-    return normalise_title(subject, body)
+    return strip_title_number(subject, body)
 
 
 def measure_habits(

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from prjury.deadline import Deadline
 from prjury.errors import PrJuryError
-from prjury.judges.backport.check_list import check_branch
+from prjury.judges.backport.check_list import check_branch_until_settled
 from prjury.judges.backport.checks.picks_cleanly import CherryPickTrial, try_pick
 from prjury.judges.backport.context import BranchContext, Tools, read_change
 from prjury.judges.backport.history import read_history
@@ -106,7 +106,7 @@ class BackportJudge(Struct, frozen=True):
 def _verdict(context: BranchContext) -> Backport:
     tip = context.tip
     return catch_crash(
-        lambda: decide_backport(check_branch(context)),
+        lambda: decide_backport(check_branch_until_settled(context)),
         lambda crash: replace(_error(tip.name, crash.reasoning), branch_sha=tip.sha),
     )
 

@@ -98,7 +98,7 @@ class UsedNames:
                 if content is not None:
                     yield blob, content
 
-    def remember_stripped(self, files: Files, places: Iterable[Location]) -> None:
+    def strip_and_remember_code(self, files: Files, places: Iterable[Location]) -> None:
         """Read the files of these places without comments and strings."""
         paths = {files[at.path]: at.path for at in places}
         with self._lock:
@@ -127,18 +127,18 @@ class UsedNames:
         return any(guess_def_lines(kin_of(at.path) or "", [word], line))
 
 
-def find_names_and_modules(pull: PullRequest, repository: Repository) -> UsedNames:
+def find_used_names_and_modules(pull: PullRequest, repository: Repository) -> UsedNames:
     if not any(True for _ in code_files(pull)):
         return UsedNames(pull, repository)
     files = code_of(repository, pull.merge_base)
     tree = TreePaths.of(tuple(files))
-    own = _map_go_modules(pull, repository) if "go" in map(kin_of, files) else {}
+    own = _map_go_modules_to_folders(pull, repository) if "go" in map(kin_of, files) else {}
     targets = [(target, tree.find_file(target)) for target in list_import_targets(pull, own)]
     modules = tuple((target, path) for target, path in targets if path)
     return UsedNames(pull, repository, find_unbound_added_names(pull), modules, files)
 
 
-def _map_go_modules(pull: PullRequest, repository: Repository) -> dict[str, str]:
+def _map_go_modules_to_folders(pull: PullRequest, repository: Repository) -> dict[str, str]:
     entries = repository.files(pull.merge_base)
     blobs = {each.path: each.blob for each in entries if f"/{each.path}".endswith("/go.mod")}
     contents = repository.read(list(blobs.values())) if blobs else {}

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from prjury.judges.backport.checks.asked_for import CHANGELOG
 from prjury.judges.backport.history import Habits, log_odds
-from prjury.judges.backport.titles import classify_title, normalise_title, tokenise_title
+from prjury.judges.backport.titles import classify_title, strip_title_number, tokenise_title
 from prjury.snapshot.kinds import edits_only_docs
 from prjury.snapshot.model import FileChange, FileStatus, PullRequest
 
@@ -52,7 +52,7 @@ class ChangeTraits(Struct, frozen=True):
 
 def find_traits(pull: PullRequest) -> ChangeTraits:
     """Return the traits of a pull request."""
-    title = normalise_title(pull.title, pull.body)
+    title = strip_title_number(pull.title, pull.body)
     classes = classify_title(title)
     fix = not classes.isdisjoint({"fix", "security"})
     typed = _TYPED_FIX.match(title)

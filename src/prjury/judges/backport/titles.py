@@ -46,13 +46,13 @@ _CLASSES = {
 _PATTERNS = {name: re.compile(pattern, re.IGNORECASE) for name, pattern in _CLASSES.items()}
 
 
-def normalise_title(title: str, body: str = "") -> str:
+def strip_title_number(title: str, merge_body: str = "") -> str:
     """Return the title without a number; of a merge the first line of its body, or its branch."""
     first = title.strip()[:_LONGEST]
     if _MERGE.match(first):
         branch = _MERGED_BRANCH.match(first)
         name = (branch[1] or branch[2] or "") if branch else ""
-        first = _read_heading(body) or name or first
+        first = _read_heading(merge_body) or name or first
     return _NUMBER.sub("", first).strip()
 
 
@@ -71,7 +71,7 @@ def _read_heading(body: str) -> str:
 
 
 def classify_title(title: str) -> frozenset[str]:
-    """Return the classes of a title that `normalise_title` made."""
+    """Return the classes of a title that `strip_title_number` made."""
     spaced = title.replace("_", " ").replace("/", " ")
     return frozenset(name for name, pattern in _PATTERNS.items() if pattern.search(spaced))
 

@@ -27,10 +27,10 @@ from prjury.judges.workspace.files import (
     Kind,
     Workspace,
     WorkspaceJudge,
-    check_path,
     find_files,
     judge_checks,
     open_regular,
+    require_text_path,
     unreadable,
 )
 from prjury.jury.context import JudgmentContext
@@ -60,9 +60,9 @@ class SemanticComparisonJudge(WorkspaceJudge):
     description: str = "the files mean what is expected"
 
     def __post_init__(self) -> None:
-        check_path(self.expected)
+        require_text_path(self.expected)
         if self.path is not None:
-            check_path(self.path)
+            require_text_path(self.path)
 
     def judge_in(self, workspace: Workspace, _context: JudgmentContext) -> Judgment:
         place = Path(os.path.realpath(self.expected))
@@ -70,7 +70,7 @@ class SemanticComparisonJudge(WorkspaceJudge):
         checks = []
         for where, text in list(_read_expected_files(place, path)):
             if workspace.kind(where) == "file":
-                checks.append(self._check_text(where, text, workspace.text(where)))
+                checks.append(self._check_text_or_meaning(where, text, workspace.text(where)))
             else:
                 words = f"there is no file {visible(where)}"
                 checks.append(Check.bad(self.name, words, Location(where)))
@@ -82,7 +82,7 @@ class SemanticComparisonJudge(WorkspaceJudge):
             words = f"{failed[0].message}{more}"
         return judge_checks(checks, words, score)
 
-    def _check_text(self, path: str, expected: str, text: str) -> Check:
+    def _check_text_or_meaning(self, path: str, expected: str, text: str) -> Check:
         name = visible(path)
         if expected == text:
             return Check.ok(self.name, f"{name} is the expected text", Location(path))
@@ -116,11 +116,11 @@ class SyntaxComparisonJudge(SemanticComparisonJudge):
     _: KW_ONLY
     name: str = "syntax-comparison"
 
-    def _check_text(self, path: str, expected: str, text: str) -> Check:
+    def _check_text_or_meaning(self, path: str, expected: str, text: str) -> Check:
         if find_language(path) is None:
             what = f"{visible(path)} cannot be compared as source code"
             raise _make_refusal(what, "No parser for its language is here")
-        return super()._check_text(path, expected, text)
+        return super()._check_text_or_meaning(path, expected, text)
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,7 @@ class SupersetJudge(SemanticComparisonJudge):
     name: str = "superset-diff"
     description: str = "the files hold at least the expected lines"
 
-    def _check_text(self, path: str, expected: str, text: str) -> Check:
+    def _check_text_or_meaning(self, path: str, expected: str, text: str) -> Check:
         rest = iter(split_words(text))
         for line in split_words(expected):
             if line not in rest:
@@ -176,7 +176,7 @@ def _read_expected_files(place: Path, path: str) -> Iterator[tuple[str, str]]:
     if place.is_file():
         yield path, Workspace(place.parent).text(place.name)
         return
-    files = find_files(place, "**", everywhere=True) if place.is_dir() else []
+    files = find_files(place, "**", downloads_too=True) if place.is_dir() else []
     files = [file for file in files if not file.is_dir()]  # links to directories are none
     if not files:
         what = f"there is nothing to compare with at {visible(str(place))}"
@@ -211,11 +211,11 @@ class ClassVersionJudge(WorkspaceJudge):
             raise TypeError(f"a Java release is an integer, not {self.release!r}")
         if self.release < 1:
             raise ValueError(f"there is no Java release {self.release}")
-        check_path(self.path)
+        require_text_path(self.path)
 
     def judge_in(self, workspace: Workspace, _context: JudgmentContext) -> Judgment:
         place = workspace.locate_inside(self.path)
-        files = find_files(place, "*.class", everywhere=True) if place.is_dir() else []
+        files = find_files(place, "*.class", downloads_too=True) if place.is_dir() else []
         if not files:
             what = f"there are no classes below {visible(self.path)}"
             why = "Nothing is compiled yet, or it lies elsewhere"
@@ -238,14 +238,14 @@ class ClassVersionJudge(WorkspaceJudge):
         return judge_checks(checks, words, metadata={"release": self.release, "classes": classes})
 
 
-def _read_java_release(place: Path) -> int:
+def _read_java_release(class_file: Path) -> int:
     try:
-        with open_regular(place) as file:
+        with open_regular(class_file) as file:
             header = file.read(8)
     except OSError as error:
-        raise unreadable(visible(place.name), error.strerror) from error
+        raise unreadable(visible(class_file.name), error.strerror) from error
     if not re.fullmatch(rb"(?s)\xca\xfe\xba\xbe.{4}", header):
-        raise unreadable(visible(place.name), "It is no class file")
+        raise unreadable(visible(class_file.name), "It is no class file")
     return int.from_bytes(header[6:]) - _OFFSET
 
 
@@ -266,15 +266,15 @@ class FileExistsJudge(WorkspaceJudge):
     description: str = "the file is there"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "path", check_path(self.path))
+        object.__setattr__(self, "path", require_text_path(self.path))
 
     def judge_in(self, tree: FileTree, _context: JudgmentContext | None = None) -> Judgment:
         """Look for the file, or into it; the files may be those of a commit."""
         path = os.fspath(self.path)
-        check = self._check_file(tree, path, tree.kind(path))
+        check = self._check_file_as_expected(tree, path, tree.kind(path))
         return judge_checks([check], check.message, metadata={"path": printable(path)})
 
-    def _check_file(self, tree: FileTree, path: str, kind: Kind) -> Check:  # noqa: ARG002 - others read it
+    def _check_file_as_expected(self, tree: FileTree, path: str, kind: Kind) -> Check:  # noqa: ARG002 - others read it
         words = "is there" if kind == "file" else f"is a {kind}, not a file"
         message = f"{visible(path)} {words}"
         if kind == "missing":
@@ -312,9 +312,9 @@ class FileContentJudge(FileExistsJudge):
         if self.regex:
             _compile_re2(self.regex)  # what cannot be expected is refused at once
 
-    def _check_file(self, tree: FileTree, path: str, kind: Kind) -> Check:
+    def _check_file_as_expected(self, tree: FileTree, path: str, kind: Kind) -> Check:
         if kind in {"missing", "directory"}:
-            return super()._check_file(tree, path, kind)
+            return super()._check_file_as_expected(tree, path, kind)
         text = tree.text(path)
         if self.exact is not None:
             return _check_exact_text(self.exact.replace("\r\n", "\n"), text, path)

@@ -31,7 +31,7 @@ def find_meaning(path: str) -> Meaning:
         return read_pom_meaning
     by_suffix = _BY_SUFFIX.get(PurePosixPath(path).suffix.lower())
     language = find_language(path)
-    return by_suffix or (partial(list_leaves, language) if language else split_words)
+    return by_suffix or (partial(list_syntax_leaves, language) if language else split_words)
 
 
 def split_words(text: str) -> list[str]:
@@ -146,7 +146,7 @@ def find_language(path: str) -> Language | None:
     return language if language and language.name in _IMPORTS else None
 
 
-def list_leaves(language: Language, text: str) -> list[Leaf]:
+def list_syntax_leaves(language: Language, text: str) -> list[Leaf]:
     """List the leaves of the syntax tree, each with the kind of the node above it.
 
     Comments, white space, commas before a closing bracket and the order of imports do not count.
@@ -164,7 +164,7 @@ def list_leaves(language: Language, text: str) -> list[Leaf]:
             line = plain.count("\n", 0, start) + 1
             raise ManifestError(f"it could not be parsed (syntax error in line {line})")
     try:
-        leaves = _read_leaves(language, plain, iter(reply.tree))
+        leaves = _read_syntax_leaves(language, plain, iter(reply.tree))
     except RecursionError as error:
         raise ManifestError("it is nested without end") from error
     return [
@@ -174,7 +174,7 @@ def list_leaves(language: Language, text: str) -> list[Leaf]:
     ]
 
 
-def _read_leaves(language: Language, text: str, rows: Iterator[Row]) -> list[Leaf]:
+def _read_syntax_leaves(language: Language, text: str, rows: Iterator[Row]) -> list[Leaf]:
     is_python = language.name == "python"
     is_script = language.kin == "script"
 
@@ -182,11 +182,11 @@ def _read_leaves(language: Language, text: str, rows: Iterator[Row]) -> list[Lea
         word = text[start:end]  # in a string even blanks count
         return [(kind, word)] if word and ("string" in kind or word.strip()) else []
 
-    def read_node(row: Row, parent: str) -> list[Leaf]:
+    def read_node_leaves(row: Row, parent: str) -> list[Leaf]:
         kind, start, end, count = row
         if kind in language.comments and not _DIRECTIVE.match(text, start):
             for _ in range(count):
-                read_node(next(rows), kind)
+                read_node_leaves(next(rows), kind)
             return []
         if not count:
             return read_text(parent, start, end)
@@ -196,7 +196,7 @@ def _read_leaves(language: Language, text: str, rows: Iterator[Row]) -> list[Lea
             child = next(rows)
             leaves += read_text(kind, start, child[1])
             start = child[2]
-            part = read_node(child, kind)
+            part = read_node_leaves(child, kind)
             words = {word for _, word in part}
             effect = "*" in words if is_python else is_script and not words & {"from", "="}
             if child[0] in _IMPORTS[language.name] and not effect:
@@ -209,7 +209,7 @@ def _read_leaves(language: Language, text: str, rows: Iterator[Row]) -> list[Lea
             return [("block", "{"), *leaves, ("block", "}")]
         return leaves
 
-    return read_node(next(rows), "")
+    return read_node_leaves(next(rows), "")
 
 
 def _sort_imports(imports: Sequence[list[Leaf]]) -> Iterator[Leaf]:

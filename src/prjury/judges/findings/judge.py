@@ -40,7 +40,7 @@ _NO_FINDINGS = frozenset({"pass", "notApplicable", "informational"})
 _Reader: TypeAlias = Callable[[Path, TreeFiles], Iterator[Check]]
 
 
-def read_sarif(file: Path, _: TreeFiles) -> Iterator[Check]:
+def read_sarif_findings(file: Path, _: TreeFiles) -> Iterator[Check]:
     """Read the results of all runs in a SARIF file; a tool that failed leaves none to be read."""
     content = file.read_text("utf-8-sig")
     if content.count("[") + content.count("{") > _MOST_PARTS:
@@ -54,10 +54,10 @@ def read_sarif(file: Path, _: TreeFiles) -> Iterator[Check]:
         if any(call.get("executionSuccessful") is False for call in run.get("invocations") or ()):
             raise ValueError("the tool says that it failed")
     for run in runs:
-        yield from _read_results(run)
+        yield from _read_unsuppressed_results(run)
 
 
-def _read_results(run: Mapping[str, Any]) -> Iterator[Check]:
+def _read_unsuppressed_results(run: Mapping[str, Any]) -> Iterator[Check]:
     parts = (run["tool"]["driver"], *(run["tool"].get("extensions") or ()))
     rules = [rule for part in parts for rule in part.get("rules") or ()]
     by_id = {str(rule["id"]): rule for rule in rules}
@@ -101,7 +101,7 @@ def _read_line(number: object) -> int | None:
     return value if value > 0 else None
 
 
-def read_checkstyle(file: Path, _: TreeFiles) -> Iterator[Check]:
+def read_checkstyle_errors(file: Path, _: TreeFiles) -> Iterator[Check]:
     """Read the errors in a report of Checkstyle, whose form many linters write."""
     for element, above in walk_elements(file, "checkstyle"):
         if element.tag == "error" and element.get("severity") != "ignore":
@@ -111,7 +111,7 @@ def read_checkstyle(file: Path, _: TreeFiles) -> Iterator[Check]:
             yield _make_check(rule, message, severity, path, element.get("line"))
 
 
-def read_junit(file: Path, tree: TreeFiles) -> Iterator[Check]:
+def read_junit_failures(file: Path, tree: TreeFiles) -> Iterator[Check]:
     """Read the failing cases of a JUnit report, whose lines are those of tests, or none."""
     reports = parse_reports([(file.name, file.read_bytes())], [], tree, str)
     if reports.problems or not reports.tests:
@@ -122,9 +122,9 @@ def read_junit(file: Path, tree: TreeFiles) -> Iterator[Check]:
 
 
 READERS: Mapping[str, _Reader] = {
-    "sarif": read_sarif,
-    "checkstyle": read_checkstyle,
-    "junit": read_junit,
+    "sarif": read_sarif_findings,
+    "checkstyle": read_checkstyle_errors,
+    "junit": read_junit_failures,
 }
 
 
@@ -132,12 +132,12 @@ def make(options: FindingsOptions, ports: Ports) -> FunctionJudge[PullRequestCon
     """Make the judge: FAIL if the tool finds something that severe in an added line, else PASS."""
 
     def judge(context: PullRequestContext) -> Judgment:
-        return judge_tree(context, lambda tree: _judge_new_findings(options, ports, tree, context))
+        return judge_tree(context, lambda it: _judge_findings_in_diff(options, ports, it, context))
 
     return FunctionJudge(judge, "findings", "another tool finds nothing in the added lines")
 
 
-def _judge_new_findings(
+def _judge_findings_in_diff(
     options: FindingsOptions, ports: Ports, merged: str, context: PullRequestContext
 ) -> Judgment:
     pull, repository = context.pull, ports.repository
@@ -170,7 +170,7 @@ def _read_findings_of_tree(
 ) -> Sequence[Check]:
     [form] = [form for form in READERS if getattr(options, form)]
 
-    def read_all(file: Path) -> list[Check]:
+    def read_findings(file: Path) -> list[Check]:
         try:
             findings = list(islice(READERS[form](file, tree), _MOST_FINDINGS + 1))
         except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
@@ -179,7 +179,7 @@ def _read_findings_of_tree(
             raise large_report(file, f"holds more than {_MOST_FINDINGS:,} findings")
         return findings
 
-    reports = read_kept_reports(kept, options.report, shell, read_all)
+    reports = read_kept_reports(kept, options.report, shell, read_findings)
     return [finding for findings in reports.values() for finding in findings]
 
 

@@ -59,7 +59,7 @@ def check_changed_syntax(pull: PullRequest, ports: Ports, deadline: Deadline) ->
         words = f"{len(files):,} changed files are too many to parse"
         return [Check.bad(NAME, words, severity="hint")]
     limit = deadline.within(_SECONDS)
-    pythons = _find_oldest_pythons(pull, files, ports)
+    pythons = _find_oldest_declared_pythons(pull, files, ports)
     is_babel = any(_BABEL.search(entry.path) for entry in ports.repository.files(pull.base.sha))
 
     def parse_files(
@@ -86,7 +86,7 @@ def check_changed_syntax(pull: PullRequest, ports: Ports, deadline: Deadline) ->
         places = {path: files[path].old_path or path for path in sorted(faults)}
         _, before, _ = parse_files(pull.base.sha, places)
         faults = {path: faults[path] for path in places if path not in before}
-    checks = [_make_check(files[path], fault) for path, fault in faults.items()]
+    checks = [_make_syntax_check(files[path], fault) for path, fault in faults.items()]
     if (count := len(texts) - len(unparsed)) and not checks:
         checks.append(Check.ok(NAME, f"{pluralize(count, 'changed file')} without a syntax error"))
     for path, reason in sorted(unparsed.items()):
@@ -100,7 +100,7 @@ def check_changed_syntax(pull: PullRequest, ports: Ports, deadline: Deadline) ->
     return checks
 
 
-def _find_oldest_pythons(
+def _find_oldest_declared_pythons(
     pull: PullRequest, files: Mapping[str, FileChange], ports: Ports
 ) -> Mapping[str, tuple[int, int]]:
     """Return the oldest Python that the project declares for a file, if it is a Python 3."""
@@ -123,7 +123,7 @@ def _find_oldest_pythons(
     return oldest
 
 
-def _make_check(file: FileChange, fault: SyntaxFault) -> Check:
+def _make_syntax_check(file: FileChange, fault: SyntaxFault) -> Check:
     tests = file.kind is FileKind.TEST or re.search(r"(^|/)(tests?|spec)/", file.path)
     on_purpose = tests and _BROKEN_ON_PURPOSE.search(file.path)
     severity: Severity = "error"

@@ -18,7 +18,7 @@ from prjury.judges.context import PullRequestContext
 from prjury.judges.patterns.baseline import Baseline, load_baseline
 from prjury.judges.patterns.findings import PatternFinding
 from prjury.judges.patterns.match import ActiveRule, Prefilter
-from prjury.judges.patterns.review import PatternScan, ScanOutcome, admit_code, admit_file, can_scan
+from prjury.judges.patterns.review import PatternScan, ScanOutcome, admit_by, admit_code, admit_text
 from prjury.judges.patterns.selection import ApplicableRules, PackSelection
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Check, Judgment, Location, Severity
@@ -203,7 +203,7 @@ def _judge_parser_crash(outcome: ScanOutcome, seen: Mapping[str, Any]) -> Judgme
     )
 
 
-def list_decisive_versions(project: Project, heads: Iterable[Head]) -> dict[str, Any]:
+def describe_decisive_versions(project: Project, heads: Iterable[Head]) -> dict[str, Any]:
     """Return for each module the declarations that decided, and what is not known."""
     versions: list[dict[str, Any]] = []
     notes: dict[str, None] = {}
@@ -313,12 +313,12 @@ class PatternsJudge:
         if not isinstance(pull, PullRequest):
             return _not_applicable("there is no pull request to look at", {})
         judgment = self._judge_findings(pull, context.deadline)
-        if (note := self.own.note(pull)) is None:
+        if (note := self.own.note_if_touched(pull)) is None:
             return judgment
         judgment = judgment.with_metadata(notes=[*judgment.metadata.get("notes", []), note])
         return replace(judgment, reasoning=f"{judgment.reasoning}; {note}")
 
-    def find_concerned_files(self, pull: PullRequest) -> frozenset[str]:
+    def find_files_with_clues(self, pull: PullRequest) -> frozenset[str]:
         """Return the files that some rule looks at, whichever versions hold."""
         files = [
             (file, language)
@@ -353,7 +353,7 @@ class PatternsJudge:
             if not options.rules.is_ignored(pack.id)
         ]
         heads = packs or selection.heads.values()
-        facts = {"packs": [pack.id for pack in packs], **list_decisive_versions(project, heads)}
+        facts = {"packs": [pack.id for pack in packs], **describe_decisive_versions(project, heads)}
         facts["silencing"] = options.rules.suppressions
         facts |= {"baseline": baseline.file} if baseline.file else {}
         if not packs:
@@ -365,8 +365,8 @@ class PatternsJudge:
         standing = {path: rules[place.key] for path, place in project.of_file.items()}
         outcome.unread |= project.unread
         outcome.candidates |= project.unread.keys()
-        requested = [file for file in changed if admit_file(file, standing[file.path], outcome)]
-        files = [file for file in requested if can_scan(file, outcome)]
+        requested = [file for file in changed if admit_by(file, standing[file.path], outcome)]
+        files = [file for file in requested if admit_text(file, outcome)]
         silencing = options.rules.suppressions
         scan = PatternScan(self.repository, self.parser, standing, silencing, self.whole)
         scan.scan(files, outcome, deadline)

@@ -208,7 +208,7 @@ class FileScan:
         except ManifestError as error:
             raise UnreadableError(str(error)) from error
         for active, match in pairs:
-            yield from (Hit(active, lines) for lines in _list_declaration_lines(manifest, match))
+            yield from (Hit(active, lines) for lines in _list_manifest_lines(manifest, match))
 
 
 def _find_regex_ranges(
@@ -229,7 +229,7 @@ def _is_inside(offset: int, ranges: Sequence[Range]) -> bool:
     return at > 0 and offset < ranges[at - 1][1]
 
 
-def _list_declaration_lines(manifest: Manifest, match: ManifestMatch) -> Iterator[tuple[int, ...]]:
+def _list_manifest_lines(manifest: Manifest, match: ManifestMatch) -> Iterator[tuple[int, ...]]:
     roles = {Role[name.upper()] for name in match.roles}
     for coordinate in manifest.coordinates:
         if coordinate.role in roles and _matches_coordinate(coordinate, manifest, match):

@@ -60,7 +60,7 @@ class PackCase(Struct, frozen=True):
         """The parser's job; None where there is nothing to parse."""
         return None if self.skipped else self.scan.job
 
-    def with_reply(self, reply: Parsed | NotParsed | None) -> PackCase:
+    def with_hits_of_reply(self, reply: Parsed | NotParsed | None) -> PackCase:
         """Return the case with what the parser's reply comes to."""
         if self.skipped:
             return self
@@ -116,7 +116,7 @@ def run_tests(pack: Pack, parser: Parser | None = None) -> TestedPack:
     cases = [case for number in range(len(pack.rules)) for case in _list_cases(pack, number)]
     jobs = [case.job for case in cases if case.job]
     replies = iter((parser or Parser()).parse(jobs, Deadline.after(SECONDS)))
-    ran = [case.with_reply(next(replies) if case.job else None) for case in cases]
+    ran = [case.with_hits_of_reply(next(replies) if case.job else None) for case in cases]
     failures = [
         CaseFailure(one.active.name, one.language, one.problem, one.code, one.path)
         for one in ran

@@ -14,7 +14,7 @@ from prjury.judges.patterns.baseline import Known, compute_fingerprints
 from prjury.judges.patterns.findings import PatternFinding, find_code, fuse_repairs, propose_repair
 from prjury.judges.patterns.match import MARKER, ActiveRule, FileScan, Prefilter
 from prjury.judges.patterns.selection import ApplicableRules
-from prjury.judges.patterns.suppressions import Suppressions, job_with_probe, split_suppressions
+from prjury.judges.patterns.suppressions import Suppressions, job_with_probe, take_suppressions
 from prjury.jury.judgment import Location
 from prjury.ports import Repository
 from prjury.snapshot.model import MISSING, FileChange, FileKind, FileStatus, printable
@@ -60,18 +60,18 @@ def admit_code(file: FileChange, outcome: ScanOutcome) -> bool:
     return file.readable and file.kind not in _NOT_CODE
 
 
-def admit_file(file: FileChange, standing: ApplicableRules, outcome: ScanOutcome) -> bool:
+def admit_by(file: FileChange, standing: ApplicableRules, outcome: ScanOutcome) -> bool:
     """Return true if a rule that holds looks at the file; other texts go outside."""
     path = printable(file.path)
     language = language_of(path)
     if language and any(map(standing.of, standing.looking(language, file.path))):
         outcome.candidates.add(path)
-    elif path not in outcome.candidates and can_scan(file, outcome):
+    elif path not in outcome.candidates and admit_text(file, outcome):
         outcome.outside[path] = _NO_RULE
     return path in outcome.candidates
 
 
-def can_scan(file: FileChange, outcome: ScanOutcome) -> bool:
+def admit_text(file: FileChange, outcome: ScanOutcome) -> bool:
     """Return true if its added lines can be looked at; why not goes to the outcome."""
     reason = file.unread
     for line in file.added_lines:
@@ -187,7 +187,7 @@ class PatternScan:
             except UnreadableError as error:
                 outcome.unread[path] = str(error)
 
-    def _make_hints_of_repeated(
+    def _make_hints_of_old_findings(
         self, target: _Target, scan: FileScan, findings: list[PatternFinding]
     ) -> list[PatternFinding]:
         """Make hints of findings that the line before had too, with other numbers."""
@@ -223,7 +223,7 @@ class PatternScan:
         added = {line.new: line.text for line in target.file.added_lines if line.new}
         parsed, suppressions = reply, Suppressions(())
         if self.silencing:
-            parsed, suppressions = split_suppressions(scan, reply)
+            parsed, suppressions = take_suppressions(scan, reply)
         hits = scan.hits(parsed)
         file = target.file
         renamed = file.old_path if file.status is FileStatus.RENAMED else None
@@ -255,6 +255,6 @@ class PatternScan:
                 )
                 into = outcome.upcoming if finding.basis.doubt == "upcoming" else own
                 (outcome.silenced if silencer else into).append(finding)
-        outcome.findings += fuse_repairs(self._make_hints_of_repeated(target, scan, own))
+        outcome.findings += fuse_repairs(self._make_hints_of_old_findings(target, scan, own))
         unused = suppressions.list_unused_names_and_lines(added, scan.rules)
         outcome.unused += ((rule, Location(printable(file.path), line)) for rule, line in unused)

@@ -275,7 +275,7 @@ def job_with_probe(scan: FileScan) -> Job | None:
     return {**job, "rules": [*job["rules"], {"rule": probe.mark}, {"rule": probe.item}]}
 
 
-def split_suppressions(scan: FileScan, reply: Parsed | None) -> tuple[Parsed | None, Suppressions]:
+def take_suppressions(scan: FileScan, reply: Parsed | None) -> tuple[Parsed | None, Suppressions]:
     """Return the reply without what the probe asked, and what silences findings in the file."""
     job = scan.job
     marks: tuple[Range, ...] = ()

@@ -94,7 +94,7 @@ def read_answers(text: str, criteria: Iterable[str]) -> Mapping[str, Answer]:
     bare = text.strip()
     fenced = _FENCE.fullmatch(bare)
     try:
-        value = json.loads(fenced[1] if fenced else bare, object_pairs_hook=_lower_object_choices)
+        value = json.loads(fenced[1] if fenced else bare, object_pairs_hook=_lower_distinct_choices)
         answers = msgspec.convert(value, _Document).criteria
     except InvalidReplyError:
         raise
@@ -110,7 +110,7 @@ def read_answers(text: str, criteria: Iterable[str]) -> Mapping[str, Answer]:
     return {name: answers[name] for name in expected}
 
 
-def _lower_object_choices(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _lower_distinct_choices(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     value = dict(pairs)
     if len(value) != len(pairs):
         raise InvalidReplyError("an object has the same key twice")

@@ -26,7 +26,7 @@ from prjury.judges.quality.prompt_input import (
     sizes,
 )
 from prjury.judges.quality.question import CHARACTERS_PER_TOKEN, Instructions, OwnTexts
-from prjury.judges.quality.surroundings import widen_once
+from prjury.judges.quality.surroundings import widen_hunks_once
 from prjury.judges.quality.votes import PassMark
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Check, Judgment, Location
@@ -110,7 +110,7 @@ class ChangeReader(Struct, frozen=True):
         sections, left_out = make_sections(filter(self._reads, pull.files), redact, self.room)
         if sections:
             # What the change stands in is shown unless that takes more questions.
-            around = widen_once(context, self.ports.repository, deadline)
+            around = widen_hunks_once(context, self.ports.repository, deadline)
             wider, _ = make_sections(filter(self._reads, around), redact, self.room)
             questions, more = (math.ceil(sizes(some) / self.room) for some in (sections, wider))
             if more <= questions and len(wider) == len(sections):

@@ -81,7 +81,7 @@ def _find_language(file: FileChange) -> Language | None:
     return language if language and has_definitions(language) else None
 
 
-def widen_once(
+def widen_hunks_once(
     context: PullRequestContext, repository: Repository, deadline: Deadline
 ) -> tuple[FileChange, ...]:
     """Return the changed files with their surroundings, made once for all judges."""

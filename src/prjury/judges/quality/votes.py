@@ -177,7 +177,7 @@ def join_ballots(ballots: Sequence[Ballot], chair: Judgment | None = None) -> Ju
     chair = chair if votes else None
     if len(ballots) == 1 and chair is None:
         return judgments[0]
-    status = _count_votes(votes, len(ballots), chair)
+    status = _decide_status(votes, len(ballots), chair)
     # By score; of equal ones those first that failed a must criterion.
     agreeing = sorted(
         (vote for vote in votes if vote.status is status),
@@ -205,7 +205,7 @@ def join_ballots(ballots: Sequence[Ballot], chair: Judgment | None = None) -> Ju
     )
 
 
-def _count_votes(votes: Sequence[Judgment], seats: int, chair: Judgment | None) -> Status | None:
+def _decide_status(votes: Sequence[Judgment], seats: int, chair: Judgment | None) -> Status | None:
     """Return how the seats vote, or the chair, who lifts no majority against; None for silence."""
     failed = sum(vote.status is Status.FAIL for vote in votes)
     passed = len(votes) - failed

@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias, get_args
 
 from prjury.errors import CannotJudgeError
 from prjury.judges.workspace.coverage_readers import CoverageCounter, CoverageMetrics, read_coverage
-from prjury.judges.workspace.files import Workspace, WorkspaceJudge, check_path, judge_checks
+from prjury.judges.workspace.files import Workspace, WorkspaceJudge, judge_checks, require_text_path
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judgment import Check, Judgment, Location
 from prjury.jury.score import NumericalScore, finite
@@ -45,7 +45,7 @@ class CoverageJudge(WorkspaceJudge):
     description: str = "enough of the code is covered by tests"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "report", check_path(self.report))
+        object.__setattr__(self, "report", require_text_path(self.report))
         for kind, choices in (("metric", Metric), ("mode", Mode)):
             value, names = getattr(self, kind), get_args(choices)
             if value is not None and value not in names:

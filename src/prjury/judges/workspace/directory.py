@@ -86,7 +86,7 @@ def make_patterns_judge(
     packs = [*list_provided_packs(choices.packs), *load_own_packs(choices.paths)]
     selection = PackSelection.of(choices.packs, packs)
 
-    def ask(context: JudgmentContext) -> Judgment:
+    def scan_and_write_baseline(context: JudgmentContext) -> Judgment:
         workspace = Workspace.require(context)
         directory = list_directory(workspace.root)
         judge = PatternsJudge(choices, directory, selection, whole=True)
@@ -102,7 +102,7 @@ def make_patterns_judge(
             return judgment
         return _write_baseline_and_pass(workspace, write_baseline, judgment)
 
-    return _make_judge(PATTERNS, ask, JudgeType.DETERMINISTIC)
+    return _make_judge(PATTERNS, scan_and_write_baseline, JudgeType.DETERMINISTIC)
 
 
 def _write_baseline_and_pass(workspace: Workspace, file: str, judgment: Judgment) -> Judgment:
@@ -156,7 +156,7 @@ def _make_answer_asker(
     """Make what asks about an answer; ``answer`` and ``context`` are paths in the workspace."""
     runs = QuestionOptions(**asking).runs
 
-    def ask(work: JudgmentContext) -> Judgment:
+    def ask_about_answer(work: JudgmentContext) -> Judgment:
         place = Workspace.require(work)
         rag = RagContext(
             work.goal if question is None else question,
@@ -166,7 +166,7 @@ def _make_answer_asker(
         inquiry = make_rag_inquiry(kind, rag, ports.redact, asking.get("threshold"))
         return ModelBackedJudge(inquiry, ports.models.panel(), runs, ports.memory).judge(work)
 
-    return ask
+    return ask_about_answer
 
 
 def _adapt_pull_judge(

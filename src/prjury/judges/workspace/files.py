@@ -55,7 +55,7 @@ def judge_checks(
     return make(words, score=score or BooleanScore(passes), checks=checks, metadata=metadata or {})
 
 
-def check_path(path: str | os.PathLike[str]) -> str:
+def require_text_path(path: str | os.PathLike[str]) -> str:
     """Return a path that was handed to a judge as text; ValueError or TypeError for none."""
     text = os.fspath(path)
     if not isinstance(text, str):
@@ -182,7 +182,7 @@ _LONGEST_LINE = 64 * 1024
 _STORES = frozenset({".git", ".hg", ".svn"})
 
 
-def find_files(root: Path, *globs: str, everywhere: bool = False) -> list[Path]:
+def find_files(root: Path, *globs: str, downloads_too: bool = False) -> list[Path]:
     """Find files by globs; reports are not looked for where tools keep what they downloaded."""
     from prjury.judges.builds.results.report_files import (  # noqa: PLC0415 - with all of builds
         DOWNLOADED,
@@ -191,7 +191,7 @@ def find_files(root: Path, *globs: str, everywhere: bool = False) -> list[Path]:
     )
 
     listing = Listing()
-    paths = walk_files(root, listing, _STORES if everywhere else DOWNLOADED)
+    paths = walk_files(root, listing, _STORES if downloads_too else DOWNLOADED)
     files = [root / path for path in paths if any(matches(path, glob) for glob in globs)]
     if listing.problems:
         what = f"{visible(str(root))} cannot be searched: {listing.problems[0]}"
@@ -200,7 +200,7 @@ def find_files(root: Path, *globs: str, everywhere: bool = False) -> list[Path]:
     return sorted(files)
 
 
-def walk_elements(path: Path, root: str = "") -> Iterator[tuple[Element, Sequence[Element]]]:
+def walk_elements(path: Path, root_tag: str = "") -> Iterator[tuple[Element, Sequence[Element]]]:
     """Yield each element of a report at its end, with those around it, the outermost first."""
     from defusedxml import DefusedXmlException  # noqa: PLC0415 - only runs with reports need it
     from defusedxml.ElementTree import ParseError, iterparse  # noqa: PLC0415 - the same
@@ -214,8 +214,8 @@ def walk_elements(path: Path, root: str = "") -> Iterator[tuple[Element, Sequenc
                     yield element, above
                     element.clear()
                     continue
-                if not above and root not in {"", element.tag}:
-                    raise invalid_report(path, f"Its root is {element.tag!r}, not {root!r}")
+                if not above and root_tag not in {"", element.tag}:
+                    raise invalid_report(path, f"Its root is {element.tag!r}, not {root_tag!r}")
                 above.append(element)
                 if len(above) > _DEEPEST_ELEMENT:
                     why = f"It is nested deeper than {_DEEPEST_ELEMENT} levels"

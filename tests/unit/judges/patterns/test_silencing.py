@@ -18,7 +18,7 @@ from prjury.judges.patterns.suppressions import (
     READERS,
     CommentPage,
     job_with_probe,
-    split_suppressions,
+    take_suppressions,
 )
 from prjury.jury.judgment import Severity, Status
 from prjury.policy.fields import convert_section
@@ -67,7 +67,7 @@ def silenced(
     job = job_with_probe(scan)
     assert job
     parsed = msgspec.convert(run_job_or_error(job), Parsed)
-    ours, suppressions = split_suppressions(scan, parsed)
+    ours, suppressions = take_suppressions(scan, parsed)
     told = {hit.lines[0]: suppressions.use_silencer(hit, severity) for hit in scan.hits(ours)}
     assert told
     return {line: str(by) for line, by in told.items() if by}

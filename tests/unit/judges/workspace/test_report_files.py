@@ -13,8 +13,8 @@ from prjury.judges.workspace.files import (
     LARGEST_REPORT,
     LARGEST_TEXT,
     Workspace,
-    check_path,
     find_files,
+    require_text_path,
     walk_elements,
 )
 from prjury.jury.context import JudgmentContext
@@ -295,4 +295,4 @@ def test_nothing_in_a_message_controls_a_terminal(place: Path) -> None:
 @pytest.mark.parametrize("path", ["", "  ", "a\0b"])
 def test_what_is_no_path(path: str) -> None:
     with pytest.raises(ValueError, match="is not a path"):
-        check_path(path)
+        require_text_path(path)

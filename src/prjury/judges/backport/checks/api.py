@@ -93,16 +93,16 @@ class _Side(Struct, frozen=True):
     new: bool
 
 
-def compare_interfaces(
+def compare_public_names(
     pull: PullRequest, repository: Repository, parser: Parser, deadline: Deadline
 ) -> Interface:
     """Compare the public names of the changed files before and after."""
     files = [file for file in pull.files if not (file.unread or "").startswith(BEYOND_LIMIT)]
-    sides = [side for file in files for side in _list_sides(file)]
+    sides = [side for file in files for side in _list_api_sides(file)]
     blobs = sorted({side.blob for side in sides})
     contents = repository.read(blobs) if blobs else {}
     refused: dict[str, str] = {}
-    sources = _read_sources(sides, contents, refused)
+    sources = _read_sources_or_refuse_files(sides, contents, refused)
     replies = find_publics([source for _, source in sources], parser, deadline)
     states: dict[str, list[tuple[_Side, Publics]]] = {}
     for (side, _), reply in zip(sources, replies, strict=True):
@@ -161,7 +161,7 @@ def find_namespace(path: str, language: Language, package: str | None) -> str:
     return root[1] if root else str(place.parent)
 
 
-def _list_sides(file: FileChange) -> Iterator[_Side]:
+def _list_api_sides(file: FileChange) -> Iterator[_Side]:
     before = None if file.status is FileStatus.COPIED else file.old_blob
     old_path = file.old_path or file.path
     states = ((old_path, before, file.old_mode), (file.path, file.new_blob, file.new_mode))
@@ -171,7 +171,7 @@ def _list_sides(file: FileChange) -> Iterator[_Side]:
             yield _Side(file, path, blob, language, bool(new))
 
 
-def _read_sources(
+def _read_sources_or_refuse_files(
     sides: Sequence[_Side], contents: Mapping[str, bytes | None], refused: dict[str, str]
 ) -> list[tuple[_Side, Source]]:
     sources: list[tuple[_Side, Source]] = []
@@ -219,7 +219,7 @@ def check_public_names(interface: Interface) -> Check:
         # The head may lack the line of a removed name.
         location=Location(printable(first.path), first.symbol.line if first.new else None),
         severity="error" if breaks else "warning",
-        evidence=_format_signatures(interface.names),
+        evidence=_format_signature_changes(interface.names),
     )
 
 
@@ -247,7 +247,7 @@ def _shorten(text: str, longest: int) -> str:
     return text if len(text) <= longest else f"{text[:longest]}…"
 
 
-def _format_signatures(names: Sequence[NameChange]) -> str:
+def _format_signature_changes(names: Sequence[NameChange]) -> str:
     lines: list[str] = []
     for change in sorted(names, key=lambda each: each.compatible)[:_MOST_LISTED]:
         if change.old:

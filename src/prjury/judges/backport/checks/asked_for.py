@@ -58,17 +58,17 @@ def find_requests(
     messages: Sequence[str] = (),
     own_label: str | None = None,
     *,
-    texts: bool = True,
+    trust_texts: bool = True,
 ) -> RequestSources:
-    """Read labels but this program's own label, milestone, messages and, if trusted, ``texts``."""
+    """Read labels but this program's own, milestone, messages and, if trusted, title and body."""
     author = f"@{pull.author}" if pull.author else "the author"
     requests = list(read_labels(pull.labels, config.labels, [own_label] if own_label else []))
     milestone = pull.milestone or ""
     version = milestone.strip().rpartition(" ")[2]
     if _VERSION.fullmatch(version):
         requests.append(BackportRequest("yes", version, "the milestone", milestone))
-    requests += _read_changelogs(pull)
-    if texts:
+    requests += _list_changelog_requests(pull)
+    if trust_texts:
         requests += of_title(pull.title, f"{author} in the title")
         requests += of_text(pull.body, author)
     for message in messages:
@@ -77,7 +77,7 @@ def find_requests(
     return RequestSources(tuple(dict.fromkeys(requests)), tuple(dict.fromkeys(mended)))
 
 
-def _read_changelogs(pull: PullRequest) -> Iterator[BackportRequest]:
+def _list_changelog_requests(pull: PullRequest) -> Iterator[BackportRequest]:
     """Yield releases to whose notes a change adds; a new file that one names holds all of them."""
     noted = [file for file in pull.files if CHANGELOG.search(file.path)]
     for file in noted if len(noted) < len(pull.files) else ():
@@ -103,7 +103,7 @@ def list_requested_branches_and_notes(
     return tuple(dict.fromkeys(names)), tuple(dict.fromkeys(notes))
 
 
-def select_requests(
+def read_answer_for_branch(
     sources: RequestSources, branch: str, branches: Sequence[str] = ()
 ) -> FoundRequests:
     """Return what the requests mean for one of the judged branches."""
@@ -127,7 +127,7 @@ def _means(request: BackportRequest, branch: str, branches: Sequence[str]) -> bo
     )
 
 
-def check_requests(sources: RequestSources, requests: FoundRequests) -> Check:
+def check_not_refused(sources: RequestSources, requests: FoundRequests) -> Check:
     """Return the check ``asked-for``, which fails on a refusal only."""
     refused, quotes = requests.answer == "no", list(requests.by)
     what = "refused for this branch" if refused else "asked for"

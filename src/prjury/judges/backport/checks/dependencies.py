@@ -44,7 +44,7 @@ class Bumps(Struct, frozen=True):
     lock_files: tuple[str, ...] = ()
 
 
-def find_bumps(pull: PullRequest, repository: Repository) -> Bumps:
+def find_dependency_changes(pull: PullRequest, repository: Repository) -> Bumps:
     """Return what the change does to dependencies, for all branches."""
     files = [f for f in pull.files if is_manifest(f.path) or is_manifest(f.old_path or "")]
     blobs = [blob for file in files for blob in (file.old_blob, file.new_blob) if blob]
@@ -61,7 +61,7 @@ def find_bumps(pull: PullRequest, repository: Repository) -> Bumps:
         if (old is None or new is None) and moving:
             unread.append(file.path)
         else:
-            changed += _list_bumps(file.path, old or (), new or ())
+            changed += _list_dependency_changes(file.path, old or (), new or ())
     locks = tuple(file.path for file in pull.files if file.kind is FileKind.LOCK)
     return Bumps(tuple(changed), tuple(unread), locks)
 
@@ -77,7 +77,7 @@ def _read_dependencies(path: str, content: bytes | None) -> Sequence[DeclaredDep
     return dependencies or (None if content.strip() else ())
 
 
-def _list_bumps(
+def _list_dependency_changes(
     path: str, before: Iterable[DeclaredDependency], after: Iterable[DeclaredDependency]
 ) -> Iterator[Bump]:
     """Yield what differs by name; a file may declare a name several times."""

@@ -43,7 +43,7 @@ class TouchedOnBranch(Struct, frozen=True):
 FindMoved: TypeAlias = Callable[[Collection[str]], Mapping[str, str]]
 
 
-def find_touched_lines(
+def compare_touched(
     pull: PullRequest, repository: Repository, tip: str, find_moved: FindMoved
 ) -> TouchedOnBranch:
     """Compare the change with the branch at this tip; files that are the same are not read."""

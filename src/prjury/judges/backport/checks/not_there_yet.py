@@ -63,12 +63,12 @@ def identity_of(pull: PullRequest, commits: Sequence[tuple[str, str]]) -> Identi
     return Identity(pull.merge_base, pull.head.sha, tuple(commits), pull.number, tuple(paths))
 
 
-def find_applied(
+def find_applied_or_reverted(
     change: Identity, tip: BranchTip, history: History, releases: Releases
 ) -> AppliedCommits | None:
     """Return how the branch's history holds the change, or None; the latest event counts."""
     messages = history.messages
-    whole, parts = _map_whole_and_part_copies(change, tip, history, releases)
+    whole, parts = _map_whole_and_part_copies_to_how(change, tip, history, releases)
     histories = [follow_reverts({**whole, **one}, messages) for one in parts or [{}]]
     brought = list(dict.fromkeys(one.brought for one in histories if one.brought))
     if not all(one.brought for one in histories):
@@ -81,7 +81,7 @@ def find_applied(
     return applied
 
 
-def _map_whole_and_part_copies(
+def _map_whole_and_part_copies_to_how(
     change: Identity, tip: BranchTip, history: History, releases: Releases
 ) -> tuple[dict[str, str], list[dict[str, str]]]:
     """Return the commits that bring the whole change or one of its commits, each with its how."""
@@ -95,7 +95,7 @@ def _map_whole_and_part_copies(
             parts.get(sha, whole)[sha] = _ITSELF
     for message in history.messages:
         origin, words = read_origins(message.text), f"the message of {message.sha[:7]} names"
-        if name := _find_named_origin(origin, change):
+        if name := _quote_change_if_origin(origin, change):
             whole.setdefault(message.sha, f"{words} {name}")
         for sha in several if origin.shas else ():
             if any(map(sha.startswith, origin.shas)):
@@ -114,7 +114,7 @@ def _map_whole_and_part_copies(
     return whole, list(parts.values())
 
 
-def _find_named_origin(origins: Origins, change: Identity) -> str | None:
+def _quote_change_if_origin(origins: Origins, change: Identity) -> str | None:
     """Return the number or the head if a message names it as the origin of the whole change."""
     if change.number is not None and change.number in origins.pulls:
         return f"#{change.number}"

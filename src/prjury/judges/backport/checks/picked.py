@@ -26,14 +26,14 @@ class PickedJudges(Struct, frozen=True):
 
 
 def judge_versions(
-    judge: PatternsJudge, pick: PullRequest, concerned: frozenset[str], deadline: Deadline
+    judge: PatternsJudge, pick: PullRequest, concerned_paths: frozenset[str], deadline: Deadline
 ) -> Check:
     """Return the check ``versions``: the version patterns with the branch's versions."""
-    if not concerned:
+    if not concerned_paths:
         message = "no version pattern applies to the added lines"
         return Check("versions", passed=True, message=message, severity="hint")
     kinds = {FileKind.CONFIG, FileKind.LOCK}
-    files = tuple(file for file in pick.files if file.path in concerned or file.kind in kinds)
+    files = tuple(file for file in pick.files if file.path in concerned_paths or file.kind in kinds)
     return judge_pick("versions", judge, replace(pick, files=files), deadline)
 
 

@@ -102,20 +102,20 @@ class PrerequisiteSearch(Struct, frozen=True):
             return Prerequisites(note=why)
         if len(others) > _MOST_IN_CONFLICT:
             return Prerequisites(note=f"not searched: too many files conflict ({len(others)})")
-        commits, likeliest = self._list_newest_and_likeliest(others)
-        tried = self._choose_narrow(likeliest)
+        commits, likeliest = self._list_commits_by_age_and_blame(others)
+        tried = self._choose_few_narrow(likeliest)
         for commit in tried:
-            if result := self._pick_after((commit,)):
+            if result := self._pick_change_after((commit,)):
                 return result
         # All that can be picked on top of each other, oldest first.
         chosen: tuple[HistoryCommit, ...] = ()
         for commit in reversed([commit for commit in commits if commit in tried]):
             if self._pick_into_tree((*chosen, commit)):
                 chosen = (*chosen, commit)
-        if len(chosen) > 1 and (result := self._pick_after(chosen)):
+        if len(chosen) > 1 and (result := self._pick_change_after(chosen)):
             for commit in reversed(chosen):
                 fewer = tuple(one for one in result.commits if one != commit)
-                result = self._pick_after(fewer) or result
+                result = self._pick_change_after(fewer) or result
             return result
         if not self.deadline.remaining:
             return Prerequisites(unchecked="the time for the search ran out")
@@ -134,7 +134,7 @@ class PrerequisiteSearch(Struct, frozen=True):
         commits = self._sort_commits([*result.commits, *adding])[:MOST_TRIED]
         if commits == list(result.commits):
             return result
-        if more := self._pick_after(tuple(commits)):
+        if more := self._pick_change_after(tuple(commits)):
             return more
         if result.found:
             return result
@@ -151,7 +151,7 @@ class PrerequisiteSearch(Struct, frozen=True):
         places = {message.sha: -place for place, message in enumerate(messages)}
         return sorted(by_sha.values(), key=lambda commit: places.get(commit.sha, -MOST_UNITS))
 
-    def _choose_narrow(self, candidates: Sequence[HistoryCommit]) -> tuple[HistoryCommit, ...]:
+    def _choose_few_narrow(self, candidates: Sequence[HistoryCommit]) -> tuple[HistoryCommit, ...]:
         tried: list[HistoryCommit] = []
         for commit in candidates:
             if len(tried) == MOST_TRIED or not self.deadline.remaining:
@@ -160,7 +160,7 @@ class PrerequisiteSearch(Struct, frozen=True):
                 tried.append(commit)
         return tuple(tried)
 
-    def _pick_after(self, commits: tuple[HistoryCommit, ...]) -> Prerequisites | None:
+    def _pick_change_after(self, commits: tuple[HistoryCommit, ...]) -> Prerequisites | None:
         """Pick the change after the commits; None if it is not clean then, or has no effect."""
         tree = self._pick_into_tree(commits) if commits else None
         if tree is None or not self.deadline.remaining:
@@ -183,7 +183,7 @@ class PrerequisiteSearch(Struct, frozen=True):
             tree = picked
         return tree
 
-    def _list_newest_and_likeliest(
+    def _list_commits_by_age_and_blame(
         self, conflicts: Sequence[Conflict]
     ) -> tuple[list[HistoryCommit], list[HistoryCommit]]:
         files = [file for one in conflicts if (file := _file_of(one.path, self.pull.files))]
@@ -211,7 +211,7 @@ def _file_of(path: str, files: Sequence[FileChange]) -> FileChange | None:
     return next((file for file in files if PurePosixPath(file.path).name == name), None)
 
 
-def check_prerequisites(result: Prerequisites) -> Check:
+def check_no_prerequisites(result: Prerequisites) -> Check:
     """Return the check ``prerequisites``, which fails if something has to be picked first."""
     if not result.found:
         return Check("prerequisites", passed=True, message=result.note, severity="hint")

@@ -71,7 +71,7 @@ def _find_missing_modules(uses: UsedNames, files: Files) -> MissingOnBranch:
             targets[target.name, path].append(target.at)
     places = [at for some in targets.values() for at in some]
     heads = uses.heads
-    uses.remember_stripped(heads, places)
+    uses.strip_and_remember_code(heads, places)
     missing: list[MissingSymbols] = []
     for (name, path), some in targets.items():
         # Go's import paths are strings, which look like any text.
@@ -93,12 +93,12 @@ def _find_missing_names(
         few = words and len(words) <= _FEW_WORDS
         places = repository.with_words(tip, sorted(words)) if few else WordPlaces({})
         absent = {kin: some - set(places.places) for kin, some in words_by_kin.items()}
-        suspects = _list_suspects(uses, absent, files)
+        suspects = _map_suspects_to_definitions(uses, absent, files)
         if suspects and len(words) > _FEW_WORDS:
             places = repository.with_words(tip, sorted(suspects))
             suspects = {word: at for word, at in suspects.items() if word not in places.places}
     except SourceError as error:
-        suspects = _list_suspects(uses, words_by_kin, files)
+        suspects = _map_suspects_to_definitions(uses, words_by_kin, files)
         unchecked = f"names that it may lack: {error}" if suspects else ""
         return MissingOnBranch(unchecked=unchecked)
     if not suspects:
@@ -118,7 +118,7 @@ def _not_near(uses: UsedNames, files: Files) -> NamesByKin:
     return {kin: words - held for kin, words in uses.words.items()}
 
 
-def _list_suspects(
+def _map_suspects_to_definitions(
     uses: UsedNames, words: NamesByKin, files: Files
 ) -> dict[str, tuple[Location, ...]]:
     """Return names whose known definitions are all in files that lack them on the branch.
@@ -145,8 +145,8 @@ def _confirm_missing(
     places = {word: some[:_PLACES] for word, some in find_added_uses(uses.pull, suspects).items()}
     used_at = [at for some in places.values() for at in some]
     defined_at = [at for some in suspects.values() for at in some]
-    uses.remember_stripped(heads, used_at)
-    uses.remember_stripped(uses.files, defined_at)
+    uses.strip_and_remember_code(heads, used_at)
+    uses.strip_and_remember_code(uses.files, defined_at)
     missing: list[MissingSymbols] = []
     for word, definitions in suspects.items():
         used = tuple(at for at in places[word] if uses.refers(at, word))

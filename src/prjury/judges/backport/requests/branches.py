@@ -45,7 +45,7 @@ def choose_target_branches(
             if own is None or ((line := read_release_line(one.name)) and line.version < own.version)
         ]
         default_or_all = [one for one in found if bare(one.name) == bare(default)] or found
-        return _choose_newest_branches(older, default_or_all, config)
+        return _choose_maintained_branches(older, default_or_all, config)
     return _expand_entries(others, config.branches)
 
 
@@ -68,7 +68,7 @@ def _expand_entries(found: Sequence[BranchTip], entries: Sequence[str]) -> Chose
     return ChosenBranches(tuple(dict.fromkeys(names)), tuple(notes))
 
 
-def _choose_newest_branches(
+def _choose_maintained_branches(
     others: Sequence[BranchTip], default_or_all: Sequence[BranchTip], config: BackportConfig
 ) -> ChosenBranches:
     lines = [(tip, line) for tip in others if (line := read_release_line(tip.name))]

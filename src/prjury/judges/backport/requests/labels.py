@@ -84,10 +84,10 @@ _DECORATION = re.compile(r"[^\w(\[{}]+$|^[^\w(\[@{}]+", re.ASCII)
 
 
 def read_labels(
-    labels: Sequence[str], patterns: Sequence[str], but: Sequence[str]
+    labels: Sequence[str], patterns: Sequence[str], excluded: Sequence[str]
 ) -> Iterator[BackportRequest]:
-    """Read the labels of a pull request by the policy's patterns; ``but`` ones are no requests."""
-    requests = [label for label in labels if not any(read_label_branch(one, label) for one in but)]
+    """Read the labels of a pull request by the policy's patterns, but excluded ones."""
+    requests = [one for one in labels if not any(read_label_branch(it, one) for it in excluded)]
     versions_count = any(_VERSIONS_COUNT.fullmatch(label.strip()) for label in requests)
     for label in requests:
         if by_policy := [to for one in patterns if (to := read_label_branch(one, label))]:
@@ -128,7 +128,7 @@ def _read_phrase(text: str) -> list[tuple[Answer, str | None]]:
         lower = word[0].casefold()
         done = _DONE.fullmatch(lower)
         if done or _VERB.fullmatch(lower):
-            return _read_targets(text, words[index + 1 :], "state" if done else answer)
+            return _read_answer_and_targets(text, words[index + 1 :], "state" if done else answer)
         if lower in _REFUSING:
             answer = "no"
         elif lower in _STATE:
@@ -138,7 +138,7 @@ def _read_phrase(text: str) -> list[tuple[Answer, str | None]]:
     return []
 
 
-def _read_targets(
+def _read_answer_and_targets(
     text: str, words: Sequence[re.Match[str]], answer: Answer
 ) -> list[tuple[Answer, str | None]]:
     """Return the branches after the verb; words between may change the answer."""

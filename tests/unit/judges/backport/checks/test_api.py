@@ -14,7 +14,7 @@ from prjury.code.parser import Parser
 from prjury.deadline import Deadline
 from prjury.git.operator import open_repository
 from prjury.git.store import open_store
-from prjury.judges.backport.checks.api import Interface, check_public_names, compare_interfaces
+from prjury.judges.backport.checks.api import Interface, check_public_names, compare_public_names
 from prjury.judges.backport.checks.migrations import check_migrations, migration_tool
 from prjury.jury.judgment import Check
 from prjury.snapshot.model import BEYOND_LIMIT, PullRequest
@@ -31,7 +31,7 @@ def both(old: Files, new: Files) -> tuple[PullRequest, FakeRepository]:
 
 def judged(old: Files, new: Files) -> Interface:
     pull, repository = both(old, new)
-    return compare_interfaces(pull, repository, Parser(), SOON)
+    return compare_public_names(pull, repository, Parser(), SOON)
 
 
 def checks(old: Files, new: Files) -> dict[str, Check]:
@@ -210,7 +210,7 @@ def test_unreadable_files_are_reported(path: str, old: bytes, new: bytes, reason
 def test_a_text_that_is_missing_from_a_partial_clone_is_reported() -> None:
     pull, repository = both({"a.py": "def f(): pass\n"}, {"a.py": "x = 1\n"})
     repository.gone.add(pull.files[0].old_blob or "")
-    interface = compare_interfaces(pull, repository, Parser(), SOON)
+    interface = compare_public_names(pull, repository, Parser(), SOON)
 
     assert [each.reason for each in interface.unchecked] == [
         "its content is missing from this clone (partial or damaged)"
@@ -221,7 +221,7 @@ def test_a_text_that_is_missing_from_a_partial_clone_is_reported() -> None:
 def test_all_texts_are_read_at_once_and_none_that_offers_nothing() -> None:
     files = {"a.py": "x = 1\n", "b.py": "x = 1\n", "tests/c.py": "x = 1\n", "d.md": "d\n"}
     pull, repository = both(files, {path: f"\n{text}" for path, text in files.items()})
-    compare_interfaces(pull, repository, Parser(), SOON)
+    compare_public_names(pull, repository, Parser(), SOON)
 
     (read,) = repository.reads
     assert len(read) == len({file.old_blob for file in pull.files[:2]} | {pull.files[0].new_blob})
@@ -230,7 +230,7 @@ def test_all_texts_are_read_at_once_and_none_that_offers_nothing() -> None:
 def test_files_beyond_the_limits_of_a_pull_request_are_not_read() -> None:
     pull, repository = both({"a.py": "def a(): pass\n"}, {"a.py": "def b(): pass\n"})
     over = replace(pull, files=tuple(replace(f, unread=BEYOND_LIMIT) for f in pull.files))
-    interface = compare_interfaces(over, repository, Parser(), SOON)
+    interface = compare_public_names(over, repository, Parser(), SOON)
     assert [(one.path, one.reason) for one in interface.unchecked] == [("a.py", BEYOND_LIMIT)]
     assert (interface.names, repository.reads) == ((), [])
 
@@ -238,7 +238,7 @@ def test_files_beyond_the_limits_of_a_pull_request_are_not_read() -> None:
 def test_nothing_is_read_for_documentation() -> None:
     pull, repository = both({"a.md": "x\n"}, {"a.md": "y\n"})
 
-    assert compare_interfaces(pull, repository, Parser(), SOON) == Interface()
+    assert compare_public_names(pull, repository, Parser(), SOON) == Interface()
     assert repository.reads == []
 
 
@@ -289,7 +289,7 @@ def test_a_real_history_is_judged_from_its_objects(tmp_path: Path) -> None:
     history.commit({CART: cart("public int total() { return 1; }"), "shop/a.py": "x = y = 1\n"})
     pull = snapshot(history)
     with open_store(open_repository(history.path)) as store:
-        interface = compare_interfaces(pull, store, Parser(), SOON)
+        interface = compare_public_names(pull, store, Parser(), SOON)
 
     assert release_for(interface) == "major"
     assert [str(each.symbol.label) for each in interface.names] == ["y", "Cart.total()"]

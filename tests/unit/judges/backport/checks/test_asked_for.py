@@ -13,10 +13,10 @@ from fakes.repository import pull_between
 from prjury.judges.backport.checks.asked_for import (
     FoundRequests,
     RequestSources,
-    check_requests,
+    check_not_refused,
     find_requests,
     list_requested_branches_and_notes,
-    select_requests,
+    read_answer_for_branch,
 )
 from prjury.jury.judgment import Check
 from prjury.policy.load import read_options
@@ -45,12 +45,12 @@ def read(
 
 
 def check_for(found: RequestSources, branch: str, among: Sequence[str] = ()) -> Check:
-    return check_requests(found, select_requests(found, branch, among))
+    return check_not_refused(found, read_answer_for_branch(found, branch, among))
 
 
 def answers(found: RequestSources) -> dict[str, str]:
     """The branches that something is said of, with what."""
-    told = {branch: select_requests(found, branch, BRANCHES).answer for branch in BRANCHES}
+    told = {branch: read_answer_for_branch(found, branch, BRANCHES).answer for branch in BRANCHES}
     return {branch: answer for branch, answer in told.items() if answer}
 
 
@@ -235,7 +235,7 @@ def test_the_label_of_a_run_itself_is_nobodys_wish() -> None:
 def test_a_refusal_wins() -> None:
     found = read(labels=("backport 1.0.x", "skip backport"), body="/backport 1.1.x")
     assert answers(found) == no(*BRANCHES)
-    assert select_requests(found, "1.0.x").by == ("the label: skip backport",)
+    assert read_answer_for_branch(found, "1.0.x").by == ("the label: skip backport",)
     check = check_for(found, "1.0.x", BRANCHES)
     assert (check.name, check.passed, check.severity) == ("asked-for", False, "error")
     assert check.message == "refused for this branch (the label: skip backport)"
@@ -249,7 +249,7 @@ def test_who_said_it_and_the_words_are_evidence() -> None:
         title="Fix (backport to 1.0.x)",
         body="/backport 1.0.x\n@bot backport 1.0.x\n/backport 1.1.x",
     )
-    told = select_requests(found, "1.0.x", BRANCHES)
+    told = read_answer_for_branch(found, "1.0.x", BRANCHES)
     assert told == FoundRequests(
         "yes",
         (
@@ -305,14 +305,14 @@ def test_no_text_breaks_it(words: list[str]) -> None:
     found = read([text], labels=(text,), title=text, body=text)
     for branch in ("1.0.x", text):
         check = check_for(found, branch, BRANCHES)
-        assert check.passed == (select_requests(found, branch, BRANCHES).answer != "no")
+        assert check.passed == (read_answer_for_branch(found, branch, BRANCHES).answer != "no")
 
 
 @given(st.integers(0, 9), st.sampled_from(["backport {}", "backport-to-{}", "cherry-pick/v{}"]))
 def test_a_shorter_version_asks_for_no_longer_one(digit: int, label: str) -> None:
     found = read(labels=(label.format("3.1"),))
     for branch in (f"3.1{digit}", f"3.1.{digit}.x", f"release/3.1{digit}", f"v3.1{digit}.x"):
-        assert select_requests(found, branch).answer is None
+        assert read_answer_for_branch(found, branch).answer is None
 
 
 @pytest.mark.parametrize(
@@ -362,6 +362,6 @@ def test_a_changelog_entry_under_a_release_asks_for_its_branch_and_for_no_other(
     before = {"docs/releases/6.1.4.txt": "old\n"}
     change = pull_between(before, before | dict.fromkeys(paths, "new\n"))
     found = find_requests(change, read_options({}, BackportConfig))
-    told = {branch: select_requests(found, branch, BRANCHES) for branch in asked}
+    told = {branch: read_answer_for_branch(found, branch, BRANCHES) for branch in asked}
     assert {name: (one.answer == "yes", one.elsewhere) for name, one in told.items()} == asked
     assert list_requested_branches_and_notes(found, BRANCHES)[1] == ()

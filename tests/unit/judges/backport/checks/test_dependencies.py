@@ -13,7 +13,7 @@ from prjury.judges.backport.checks.dependencies import (
     check_moved_versions,
     check_unread_files,
     compare_bumps,
-    find_bumps,
+    find_dependency_changes,
 )
 from prjury.jury.judgment import Check
 
@@ -44,7 +44,7 @@ def package(version: str, section: str = "dependencies") -> str:
 
 def found(before: Files, after: Files, branch: Files) -> tuple[Bumps, tuple[BumpOnBranch, ...]]:
     repository = FakeRepository({BASE: before, HEAD: after, TIP: branch})
-    bumps = find_bumps(pull_between(before, after), repository)
+    bumps = find_dependency_changes(pull_between(before, after), repository)
     return bumps, compare_bumps(bumps, TIP, repository)
 
 
@@ -290,7 +290,7 @@ def test_a_manifest_that_cannot_be_read_is_not_looked_into(content: bytes | None
     gone = {pull.files[0].new_blob or ""} if content is None else set()
     repository = FakeRepository({BASE: before, HEAD: after, TIP: before}, gone=gone)
 
-    bumps = find_bumps(pull, repository)
+    bumps = find_dependency_changes(pull, repository)
 
     told = first(bumps, compare_bumps(bumps, TIP, repository))
     assert (told.passed, told.message) == (
@@ -340,7 +340,7 @@ def test_a_change_without_manifests_reads_nothing() -> None:
     before, after = {"a.py": "x = 1\n"}, {"a.py": "x = 2\n"}
     repository = FakeRepository({BASE: before, HEAD: after, TIP: before})
 
-    bumps = find_bumps(pull_between(before, after), repository)
+    bumps = find_dependency_changes(pull_between(before, after), repository)
 
     assert compare_bumps(bumps, TIP, repository) == ()
     assert checks_of(bumps, (), "1.x") == []

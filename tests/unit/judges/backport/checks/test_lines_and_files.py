@@ -10,7 +10,7 @@ from fakes.repository import FakeRepository, Files, blob_of, pull_between
 from prjury.judges.backport.checks.lines_and_files import (
     TouchedOnBranch,
     check_lines_and_files,
-    find_touched_lines,
+    compare_touched,
 )
 
 BASE: Files = {"a.py": "one\ntwo\nthree\n", "docs/b.md": "text\n", "c.py": "x\n"}
@@ -22,7 +22,7 @@ def found_on(
     renamed = more.get("renamed")
     pull = pull_between(BASE, after, renamed=renamed if isinstance(renamed, Mapping) else None)
     repository = FakeRepository({"tip": branch}, gone=gone or set())
-    return find_touched_lines(pull, repository, "tip", lambda _: {})
+    return compare_touched(pull, repository, "tip", lambda _: {})
 
 
 def changed(**files: str) -> dict[str, str | bytes]:
@@ -34,7 +34,7 @@ def test_files_are_listed_and_read_once_however_many_there_are() -> None:
     after = {path: content.replace("old", "new") for path, content in before.items()}
     branch = {path: f"# older\n{content}" for path, content in before.items()}
     repository = FakeRepository({"tip": branch})
-    found = find_touched_lines(pull_between(before, after), repository, "tip", lambda _: {})
+    found = compare_touched(pull_between(before, after), repository, "tip", lambda _: {})
     assert (len(found.has), found.removed, found.share, len(repository.reads)) == (40, 40, 1, 1)
 
 
@@ -109,5 +109,5 @@ def test_names_and_lines_that_hide_something_are_shown_as_they_are() -> None:
     odd = "a\u202eb.py"
     pull = pull_between({odd: "x\u200b\n"}, {odd: "y\n"})
     repository = FakeRepository({"tip": {odd: "z\n"}})
-    check = check_lines_and_files(find_touched_lines(pull, repository, "tip", lambda _: {}))
+    check = check_lines_and_files(compare_touched(pull, repository, "tip", lambda _: {}))
     assert check.evidence == "a\\u202eb.py:1: x\\u200b"

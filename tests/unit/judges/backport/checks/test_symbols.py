@@ -15,7 +15,7 @@ from prjury.judges.backport.checks.symbols import (
     check_symbols,
     find_missing_symbols,
 )
-from prjury.judges.backport.references import find_names_and_modules
+from prjury.judges.backport.references import find_used_names_and_modules
 from prjury.ports.types import WordPlaces
 
 TIP, OLDER = "d" * 40, "e" * 40
@@ -45,7 +45,7 @@ class FakeSearch(FakeRepository):
 def lacked(before: Files, after: Files, branch: Files) -> MissingOnBranch:
     commits = {BASE: before, HEAD: after, TIP: branch}
     repository = FakeRepository(commits)
-    needs = find_names_and_modules(pull_between(before, after), repository)
+    needs = find_used_names_and_modules(pull_between(before, after), repository)
     return find_missing_symbols(needs, TIP, FakeSearch(commits))
 
 
@@ -254,7 +254,7 @@ def test_a_change_without_code_reads_nothing() -> None:
     before, after = {"a.md": "x\n"}, {"a.md": "newer_way(1)\n"}
     repository = FakeRepository({BASE: before, HEAD: after, TIP: before})
 
-    needs = find_names_and_modules(pull_between(before, after), repository)
+    needs = find_used_names_and_modules(pull_between(before, after), repository)
 
     assert find_missing_symbols(needs, TIP, FakeSearch({})) == MissingOnBranch()
     assert repository.reads == []
@@ -276,7 +276,7 @@ def test_what_cannot_be_searched_is_not_claimed(search: FakeSearch, told: str) -
     repository = FakeRepository({BASE: before, HEAD: after, TIP: {"app.py": "y = 1\n"}})
 
     found = find_missing_symbols(
-        find_names_and_modules(pull_between(before, after), repository), TIP, search
+        find_used_names_and_modules(pull_between(before, after), repository), TIP, search
     )
 
     assert found.symbols == ()
@@ -293,7 +293,7 @@ def test_a_missing_picture_keeps_nobody_from_a_claim() -> None:
     search = FakeSearch({TIP: {}}, missing=("a.png",))
 
     found = find_missing_symbols(
-        find_names_and_modules(pull_between(before, after), repository), TIP, search
+        find_used_names_and_modules(pull_between(before, after), repository), TIP, search
     )
 
     assert [each.name for each in found.symbols] == ["newer_way"]
@@ -327,7 +327,9 @@ def test_files_that_are_no_text_or_not_here_are_passed_over() -> None:
     gone = {file.new_blob for file in pull.files if file.path == "app.py" and file.new_blob}
     repository = FakeRepository(commits, gone=gone)
 
-    found = find_missing_symbols(find_names_and_modules(pull, repository), TIP, FakeSearch(commits))
+    found = find_missing_symbols(
+        find_used_names_and_modules(pull, repository), TIP, FakeSearch(commits)
+    )
 
     assert found.symbols == ()
     assert check_symbols(found, "1.x").message == (
