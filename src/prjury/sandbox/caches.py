@@ -85,10 +85,8 @@ def walk_entries(directory: Path) -> Iterator[os.DirEntry[str]]:
     """Yield every file and directory below one; what cannot be listed is left out."""
     waiting = [str(directory)]
     while waiting:
-        try:
-            with os.scandir(waiting.pop()) as listing:
-                entries = list(listing)
-        except OSError:
-            continue
+        entries = list[os.DirEntry[str]]()
+        with contextlib.suppress(OSError), os.scandir(waiting.pop()) as listing:
+            entries = list(listing)
         waiting.extend(entry.path for entry in entries if entry.is_dir(follow_symlinks=False))
         yield from entries

@@ -25,8 +25,9 @@ from prjury.ports.types import Completed, ShellCommand
 from prjury.sandbox.caches import copy_caches, map_credential_files
 from prjury.sandbox.environment import (
     limit_java,
+    list_writable_places,
     make_allowed_environment,
-    make_caches_and_list_writable_places,
+    make_caches,
     make_home_variables,
     withheld,
 )
@@ -151,7 +152,8 @@ class ContainedShell:
     def _reach(self) -> Reach:
         environment = self.environment()
         lent = frozenset(map(str, map_credential_files(self._environ, self.lent)))
-        places = make_caches_and_list_writable_places(environment)
+        make_caches(environment)
+        places = list_writable_places(environment)
         return Reach(self._environ, environment, places, self._hidden, lent)
 
     @functools.cached_property

@@ -81,15 +81,10 @@ _INSTALLED = (
     "NODENV_ROOT VIRTUAL_ENV CONDA_PREFIX pythonLocation"
 ).split()
 _INSTALLATIONS = ("/usr", "/opt")
-
 _MOVED = {".cache/": "XDG_CACHE_HOME", ".local/share/": "XDG_DATA_HOME"}
-
 _MADE = {"GOCACHE", "GOMODCACHE"}  # Go compiles its own library into them, which takes a minute
 
-_REFUSED = re.compile(
-    JOB_CREDENTIALS + r"|.*(TOKEN|SECRET|KEY|PASSWORD).*|(AWS|SSH)_.*",
-    re.IGNORECASE | re.DOTALL,
-)
+_REFUSED = re.compile(rf"(?is){JOB_CREDENTIALS}|.*(TOKEN|SECRET|KEY|PASSWORD).*|(AWS|SSH)_.*")
 
 
 def _match_names(names: Iterable[str], listed: Iterable[str]) -> set[str]:
@@ -131,11 +126,15 @@ def make_allowed_environment(
     }
 
 
-def make_caches_and_list_writable_places(variables: Mapping[str, str]) -> list[str]:
-    """Return the outermost places of the operator into which tools would write, mounts excepted."""
+def make_caches(variables: Mapping[str, str]) -> None:
+    """Make the directories of the operator in which tools keep what they download."""
     for name in _CACHE_PLACES.keys() & variables.keys():
         with suppress(OSError):
             Path(variables[name]).mkdir(parents=True, exist_ok=True)
+
+
+def list_writable_places(variables: Mapping[str, str]) -> list[str]:
+    """Return the outermost places of the operator into which tools would write, mounts excepted."""
     places = {variables[name] for name in (*_PLACES, *_INSTALLED) if name in variables}
     places = {os.path.realpath(place) for place in places.union(_INSTALLATIONS)}
     mounted: list[str] = []

@@ -34,8 +34,8 @@ class RunningLauncher:
     gone: bool = False
     _received: bytes = b""
 
-    def receive_word_and_number(self, seconds: float) -> tuple[str, int] | None:
-        """Wait for the next word and its number; None if none has come, or `gone`."""
+    def receive_message(self, seconds: float) -> launcher.Message | None:
+        """Wait for the next message; None if none has come, or `gone`."""
         self.channel.settimeout(max(0.01, seconds))
         try:
             while b"\n" not in self._received and not self.gone:
@@ -48,7 +48,7 @@ class RunningLauncher:
             self.gone = True
         line, _, self._received = self._received.partition(b"\n")
         word, _, number = line.decode().partition(" ")
-        return (word, int(number)) if number else None
+        return launcher.Message(word, int(number)) if number else None
 
     def order(self, order: bytes) -> None:
         """Send an order; the launcher may be gone already."""
@@ -91,7 +91,7 @@ def launch(request: launcher.Request, log_fd: int) -> RunningLauncher:
             socket.send_fds(_start_fork_server(), [b"R"], [file.fileno(), far.fileno(), log_fd])
     running = RunningLauncher(near)
     _running.add(running)
-    word, running.pid = running.receive_word_and_number(_SECONDS_TO_START) or ("", 0)
+    word, running.pid = running.receive_message(_SECONDS_TO_START) or ("", 0)
     if word == "pid":
         return running
     near.close()

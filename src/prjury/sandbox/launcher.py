@@ -27,7 +27,7 @@ import signal
 import socket
 import sys
 import time
-from typing import TypedDict
+from typing import NamedTuple, TypedDict
 
 from prjury.sandbox.walls import (
     VERSION_WITH_SCOPES,
@@ -47,6 +47,13 @@ _LARGEST_FILE = 5 * 1024**3  # beyond it the kernel ends the program with SIGXFS
 _SIGNALS = [getattr(signal, f"SIG{name}") for name in "PIPE XFSZ INT HUP TERM CHLD".split()]
 
 _HUNT_SECONDS = 5.0
+
+
+class Message(NamedTuple):
+    """What is told of a program: a word of those above, and its number."""
+
+    word: str
+    number: int
 
 
 class Request(TypedDict):
@@ -96,7 +103,7 @@ def _run_request(request_fd: int, channel_fd: int, log_fd: int) -> None:
     except OSError as error:
         _tell(channel_fd, "bare", error.errno or 0)
     else:
-        _tell(channel_fd, *Launch(channel_fd, request).run_to_word_and_number())
+        _tell(channel_fd, *Launch(channel_fd, request).run_to_end())
 
 
 def _harden_process() -> None:
@@ -128,13 +135,13 @@ class Launch:
         self.flooded = False
         self.output = -1
 
-    def run_to_word_and_number(self) -> tuple[str, int]:
+    def run_to_end(self) -> Message:
         """Run to the end, or to the first order or limit that ends it early."""
         wakeup = _wake_on_children()
         self.program, self.output, failure = _fork_to_pid_output_failure(self.request)
         if failure:
             word, number = failure.split()
-            return word, int(number)
+            return Message(word, int(number))
         poller = select.poll()
         for descriptor in (self.channel, wakeup, self.output):
             poller.register(descriptor, select.POLLIN)
@@ -149,21 +156,20 @@ class Launch:
                 self._has_children_after_reaping()
         return self._kill_drain_and_report()
 
-    def _kill_drain_and_report(self) -> tuple[str, int]:
+    def _kill_drain_and_report(self) -> Message:
         self._kill_descendants()
         os.set_blocking(self.output, False)
         while self._copy_some_output():
             pass
         if self.flooded:
-            return "limit", 0
-        return "exit", -signal.SIGKILL if self.status is None else self.status
+            return Message("limit", 0)
+        return Message("exit", -signal.SIGKILL if self.status is None else self.status)
 
     def _handle_order_unless_end(self) -> bool:
         """Take an order; return False if it is over."""
-        try:
+        order = b""
+        with contextlib.suppress(OSError):
             order = os.read(self.channel, 1)
-        except OSError:
-            order = b""
         if order == b"T":
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self.program, signal.SIGTERM)
@@ -213,7 +219,7 @@ class Launch:
 
 
 def list_descendants(root_pid: int) -> list[int]:
-    """Return the processes below ``root``, nearest first; empty where there is no ``/proc``."""
+    """Return the processes below one, nearest first; empty where there is no ``/proc``."""
     children: dict[int, list[int]] = {}
     with contextlib.suppress(FileNotFoundError):
         for name in os.listdir("/proc"):  # noqa: PTH208 - starts faster without pathlib
@@ -226,11 +232,9 @@ def list_descendants(root_pid: int) -> list[int]:
 
 
 def _parent(pid: str) -> int | None:
-    try:
-        with open(f"/proc/{pid}/stat", "rb") as file:  # noqa: PTH123 - the same reason
-            return int(file.read().rpartition(b")")[2].split()[1])
-    except OSError:
-        return None
+    with contextlib.suppress(OSError), open(f"/proc/{pid}/stat", "rb") as file:  # noqa: PTH123 - as above
+        return int(file.read().rpartition(b")")[2].split()[1])
+    return None
 
 
 def _wake_on_children() -> int:

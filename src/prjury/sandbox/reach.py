@@ -146,10 +146,9 @@ _OWN_PACKAGE = str(Path(__file__).resolve().parents[1])
 
 
 def _find_homes() -> list[str]:
-    try:
+    with contextlib.suppress(KeyError):
         return [pwd.getpwuid(os.getuid()).pw_dir]
-    except KeyError:
-        return []
+    return []
 
 
 def _is_below(path: str, hidden: Iterable[str]) -> bool:
@@ -197,6 +196,6 @@ def _probe_walls_for_version(walls: Walls, outside: Path) -> int:
     with tempfile.TemporaryFile() as log, contextlib.suppress(CannotJudgeError):
         running = launch(probe, log.fileno())
         with running.channel:
-            word, version = running.receive_word_and_number(10.0) or ("", 0)
+            word, version = running.receive_message(10.0) or ("", 0)
         return version if word == "walls" else 0
     return 0

@@ -112,11 +112,9 @@ class Usage:
 
 
 def _resident(pid: int) -> int:
-    try:
-        pages = int(Path(f"/proc/{pid}/statm").read_bytes().split()[1])
-    except (OSError, IndexError):
-        return 0
-    return pages * os.sysconf("SC_PAGE_SIZE")
+    with contextlib.suppress(OSError, IndexError):
+        return int(Path(f"/proc/{pid}/statm").read_bytes().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    return 0
 
 
 @dataclass
@@ -128,7 +126,7 @@ class ProcessRun:
     limits: Limits
     own_home: bool
     scratches: Sequence[Path]
-    outcome: tuple[str, int] | None = None
+    outcome: launcher.Message | None = None
     stopped: str | None = None
     kill_at: float | None = None
     interrupted: bool = False
@@ -159,7 +157,7 @@ class ProcessRun:
         usage = Usage(running.pid, self.scratches, self.limits)
         while not self.outcome and not running.gone:
             wait = _TICK_SECONDS if self.kill_at else min(_TICK_SECONDS, deadline.remaining)
-            self.outcome = running.receive_word_and_number(wait)
+            self.outcome = running.receive_message(wait)
             last_line.report_last_line_if_grown()
             now = time.monotonic()
             if self.kill_at is None:
@@ -185,7 +183,7 @@ class ProcessRun:
         running.order(b"K")
         until = time.monotonic() + _KILL_SECONDS
         while not running.gone and time.monotonic() < until:
-            self.outcome = running.receive_word_and_number(until - time.monotonic()) or self.outcome
+            self.outcome = running.receive_message(until - time.monotonic()) or self.outcome
         running.kill()
         running.channel.close()
         if not self.outcome and self.own_home:
