@@ -73,7 +73,7 @@ class Basis:
         return f"{place} declares {name} {printable(version) if version else 'without a version'}"
 
 
-def narrow_to_code(message: str, code: str) -> str:
+def narrow_head_to_code(message: str, code: str) -> str:
     """The first part of a rule's message, about those names alone that the code uses."""
     head = message.partition("; ")[0]
     if _PRONOUN.match(head) and _is_name(code):
@@ -115,7 +115,7 @@ def compose_finding_text(
     message: str, code: str, fixed: str | None, basis: Basis, *, established: bool
 ) -> str:
     """All that a finding says, in sentences."""
-    head, words = narrow_to_code(message, code).rstrip("."), basis.declaration
+    head, words = narrow_head_to_code(message, code).rstrip("."), basis.declaration
     if words and basis.doubt in _RESTS:
         head = f"{head}; {words}{_RESTS[basis.doubt]}"
     softer = "A warning only: it is in use here already." if established else _describe_doubt(basis)
@@ -202,14 +202,14 @@ class PackApplicability:
             key=lambda r: order.index(self.module.truth(r)),
         )
         declared = self.module.evidence(deciding[0])[0] if deciding else None
-        doubt = self._find_doubt(rule, required)
+        doubt = self._find_version_doubt(rule, required)
         if doubt == "upcoming" and declared and declared.optional:
             doubt = "unknown"
         if doubt == "itself":
             declared = next(self.module.itself(required))
         return Basis(declared, doubt)
 
-    def _find_doubt(self, rule: PatternRule, required: Sequence[Requirement]) -> Doubt:
+    def _find_version_doubt(self, rule: PatternRule, required: Sequence[Requirement]) -> Doubt:
         if self.module.is_itself(required):
             return "itself"
         if self._asks_for_old(rule):

@@ -50,7 +50,7 @@ class CommittedPacks(Struct, frozen=True):
 def load_committed(repository: Repository, commit: str, paths: Iterable[str]) -> CommittedPacks:
     """Load the packs at these paths of a commit; ConfigError, or SourceError in a partial clone."""
     try:
-        places = [_require_inside(path) for path in paths]
+        places = [_require_inside_repository(path) for path in paths]
         tree = {entry.path: entry for entry in repository.files(commit)}
         names = dict.fromkeys(name for place in places for name in _require_pack_files(place, tree))
         loaded = require_distinct([_load(name, tree, repository) for name in names])
@@ -94,7 +94,7 @@ def _read_text(name: str, tree: Mapping[str, TreeEntry], repository: Repository)
     return decode_pack(content, visible(name), LARGEST)
 
 
-def _require_inside(path: str) -> str:
+def _require_inside_repository(path: str) -> str:
     inside = posixpath.normpath(path)
     if inside != _TOP and not is_inside(inside):
         raise ConfigError(

@@ -9,7 +9,7 @@ from prjury.judges.patterns.pack_tests import run_tests
 from prjury.manifests.manifest import Role
 from prjury.manifests.module import DeclaredVersion
 from prjury.resources import rule_packs
-from prjury.rulepacks.applicability import Basis, Doubt, compose_finding_text, narrow_to_code
+from prjury.rulepacks.applicability import Basis, Doubt, compose_finding_text, narrow_head_to_code
 from prjury.rulepacks.load import load_packs
 
 ALIASES = (
@@ -64,7 +64,7 @@ def test_what_a_severity_rests_on_is_said(doubt: Doubt, said: str) -> None:
     ],
 )
 def test_only_names_that_the_code_uses_are_named(message: str, found: str, said: str) -> None:
-    assert narrow_to_code(message, found) == said
+    assert narrow_head_to_code(message, found) == said
 
 
 def test_of_two_ways_that_of_the_used_name_is_told() -> None:
@@ -84,7 +84,7 @@ def test_no_shipped_rule_names_what_its_own_cases_do_not_use() -> None:
                 text = case.code.split("\n")[line - 1]
                 found = find_code(case.scan, hit, line, text)
                 repair = propose_repair(case.scan, hit, line, text)
-                fixed = repair.repair_piece(text, found) if repair else None
+                fixed = repair.repair_single_piece(text, found) if repair else None
                 words = compose_finding_text(
                     hit.active.rule.message, found, fixed, Basis(), established=False
                 )

@@ -186,7 +186,7 @@ def _decide_ruling(facts: BranchFacts) -> _Ruling:
     obstacles = list(_list_obstacles(facts))
     if obstacles:
         return max(obstacles, key=lambda ruling: _WORSE.index(ruling.verdict))
-    return _rule_clean(facts)
+    return _rule_without_obstacle(facts)
 
 
 def _rule_if_settled(facts: BranchFacts) -> _Ruling | None:
@@ -246,7 +246,7 @@ def _list_obstacles(facts: BranchFacts) -> Iterator[_Ruling]:
         yield _Ruling("needs_human", leading=doubts)
 
 
-def _rule_clean(facts: BranchFacts) -> _Ruling:
+def _rule_without_obstacle(facts: BranchFacts) -> _Ruling:
     if facts.wanted:
         return _Ruling("suitable", leading=facts.list_checks("asked-for"))
     if facts.band == "likely":

@@ -67,9 +67,9 @@ class MergedTreeCoverage(Struct, frozen=True):
     type: JudgeType = JudgeType.DETERMINISTIC
 
     def judge(self, context: PullRequestContext, /) -> Judgment:
-        return judge_tree(context, lambda tree: self._judge_report(tree, context))
+        return judge_tree(context, lambda tree: self._judge_coverage_report(tree, context))
 
-    def _judge_report(self, tree: str, context: PullRequestContext) -> Judgment:
+    def _judge_coverage_report(self, tree: str, context: PullRequestContext) -> Judgment:
         pull, store = context.pull, KeptReports.of(context)
         if not pull.files or edits_only_docs(pull):
             return Judgment.abstained("nothing to measure: no code changes", "not_applicable")

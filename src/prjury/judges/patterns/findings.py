@@ -15,7 +15,7 @@ from prjury.judges.patterns.match import ActiveRule, FileScan, Hit
 from prjury.judges.patterns.suppressions import Directive
 from prjury.jury.judgment import Check, Location, Severity
 from prjury.report.judge_facts import RuleFacts
-from prjury.rulepacks.applicability import Basis, at_most, compose_finding_text, narrow_to_code
+from prjury.rulepacks.applicability import Basis, at_most, compose_finding_text, narrow_head_to_code
 from prjury.rulepacks.rule import Fix, PatternRule
 from prjury.snapshot.model import printable, visible
 
@@ -74,7 +74,7 @@ class PatternFinding:
     @property
     def message(self) -> str:
         """What is wrong, why it is wrong here, and what to write instead."""
-        fixed = self.repair.repair_piece(self.text, self.code) if self.repair else None
+        fixed = self.repair.repair_single_piece(self.text, self.code) if self.repair else None
         message = self.rule.message
         if new := self._own_replacement:
             use = new if " " in new else f"`{new}`"
@@ -95,7 +95,7 @@ class PatternFinding:
     @property
     def summary(self) -> str:
         """What is wrong, in one clause."""
-        return narrow_to_code(self.rule.message, self.code)
+        return narrow_head_to_code(self.rule.message, self.code)
 
     @property
     def upcoming(self) -> Check:
@@ -159,7 +159,7 @@ class Repair:
             text = text[:start] + words + text[end:]
         return text, self.applicability
 
-    def repair_piece(self, text: str, piece: str) -> str | None:
+    def repair_single_piece(self, text: str, piece: str) -> str | None:
         """Return the repaired piece of the line; None unless it stands there just once."""
         if not piece or text.count(piece) != 1 or piece.strip() == text.strip():
             return None

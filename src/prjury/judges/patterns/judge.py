@@ -71,7 +71,7 @@ def make_judgment(
         "metadata": {
             "subject": name_packs(scanned),
             **facts,
-            **scope_of(outcome),
+            **describe_scope(outcome),
             "suppressed": len(silenced),
             "suppressions": [finding.place for finding in silenced],
             "known": [finding.place for finding in outcome.prior],
@@ -130,7 +130,7 @@ def _hint(name: str, message: str, place: Location, fix: str) -> Check:
     return Check(f"patterns/{name}", False, message, place, severity="hint", fix=fix)  # noqa: FBT003 - failed
 
 
-def scope_of(outcome: ScanOutcome) -> dict[str, Any]:
+def describe_scope(outcome: ScanOutcome) -> dict[str, Any]:
     """Return the files that this judge answers for, those unread, and those outside of rules."""
     read = tuple(sorted({*outcome.read, *outcome.locks}))
     unread, outside = (
@@ -339,7 +339,7 @@ class PatternsJudge:
         outcome = ScanOutcome(locks=() if self.whole else list_parsed_locks(pull, self.repository))
         changed = [file for file in pull.files if admit_code(file, outcome)]
         if not changed:
-            return _not_applicable("no code file is touched", scope_of(outcome))
+            return _not_applicable("no code file is touched", describe_scope(outcome))
         options, selection = self.options, self.selection
         # A pull request adds nothing to its own baseline.
         tree = pull.head.sha if self.whole else pull.base.sha
@@ -360,7 +360,7 @@ class PatternsJudge:
             outcome.outside |= {printable(file.path): "no pack applies" for file in changed}
             about = any(selection.is_about(project.places, head) for head in heads)
             reason = _NO_RULE if about else _NO_PACK
-            return _not_applicable(reason, {**facts, **scope_of(outcome)})
+            return _not_applicable(reason, {**facts, **describe_scope(outcome)})
         rules = {place.key: selection.select_rules(packs, place) for place in project.places}
         standing = {path: rules[place.key] for path, place in project.of_file.items()}
         outcome.unread |= project.unread

@@ -123,7 +123,7 @@ def run_tests(pack: Pack, parser: Parser | None = None) -> TestedPack:
         if one.problem
     ]
     versions = sum(len(rule.tests.versions) for rule in pack.rules)
-    return TestedPack(pack, ran, versions, [*failures, *_test_versions(pack)])
+    return TestedPack(pack, ran, versions, [*failures, *_test_version_cases(pack)])
 
 
 def _list_cases(pack: Pack, rule_index: int) -> Iterator[PackCase]:
@@ -144,7 +144,7 @@ def _list_cases(pack: Pack, rule_index: int) -> Iterator[PackCase]:
             yield PackCase(active, name, where, code, must_match, fixed, scan, skipped)
 
 
-def _test_versions(pack: Pack) -> Iterator[CaseFailure]:
+def _test_version_cases(pack: Pack) -> Iterator[CaseFailure]:
     for number, rule in enumerate(pack.rules):
         for at, case in enumerate(rule.tests.versions):
             outcome = outcome_of(pack, rule, case)

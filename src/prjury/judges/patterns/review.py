@@ -236,7 +236,7 @@ class PatternScan:
             if held is None:
                 continue
             severity = held[1]
-            silencer = suppressions.use_silencer(hit, severity)
+            silencer = suppressions.use_silencers(hit, severity)
             line = hit.line_among(added)
             if line is not None:
                 finding = PatternFinding(

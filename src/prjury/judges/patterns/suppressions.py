@@ -307,7 +307,7 @@ class Suppressions:
             for line in directive.lines if len(directive.lines) <= _FEW_LINES else ():
                 self._at.setdefault(line, []).append(directive)
 
-    def use_silencer(self, hit: Hit, severity: Severity) -> Directive | None:
+    def use_silencers(self, hit: Hit, severity: Severity) -> Directive | None:
         """Return the comment that silences the hit, ours before others; all such count as used."""
         names = names_of(hit.active, severity)
         near = [directive for line in hit.lines for directive in self._at.get(line, ())]

@@ -268,7 +268,7 @@ def double_check_errors(
 def _make_recheck(
     finding: ReportedFinding, question: Question, calls: CallContext, *, documents_first: bool
 ) -> Question:
-    chunk = _cut_around(finding, question.shown)
+    chunk = _cut_chunk_around(finding, question.shown)
     text = f"{finding.path}, line {finding.line}\n{finding.quote}\n\n{finding.claim}"
     claim = make_document(CLAIM, "claim", text, str)
     words = set(re.findall(r"\w+", f"{finding.quote} {finding.claim}"))
@@ -283,7 +283,7 @@ def confirming_instructions() -> Instructions:
     return Prompts().render(CONFIRM, {"criteria": dict(_CONFIRM_CRITERIA)})
 
 
-def _cut_around(finding: ReportedFinding, shown: Chunk) -> Chunk:
+def _cut_chunk_around(finding: ReportedFinding, shown: Chunk) -> Chunk:
     for section in shown.sections:
         for passage in section.passages if section.heading["path"] == finding.path else ():
             numbers = enumerate(row.number(finding.side) for row in passage.rows)

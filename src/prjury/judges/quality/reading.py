@@ -173,7 +173,7 @@ def list_facts(
 ) -> tuple[Fact, ...]:
     """Return what the programs of earlier tiers say, and then the call sites that fit."""
     judged = [Fact(_fit_line(text, redact)) for text in _describe_deterministic_ballots(ballots)]
-    called = [Fact(_fit_line(_describe_site(site), redact), site.name) for site in sites]
+    called = [Fact(_fit_line(_describe_call_site(site), redact), site.name) for site in sites]
     first = _fit(judged, _JUDGES_SHARE)
     return (*first, *_fit(called, MOST_CHARACTERS - sum(len(fact.text) + 3 for fact in first)))
 
@@ -183,7 +183,7 @@ def _fit(facts: Sequence[Fact], room: int) -> list[Fact]:
     return [fact for fact, end in zip(facts, ends, strict=True) if end <= room]
 
 
-def _describe_site(site: CallSite) -> str:
+def _describe_call_site(site: CallSite) -> str:
     """Say where the name stands; of a long path the end, of a long line what follows the name."""
     path, text = site.path, site.text
     if len(path) > _LONGEST_PATH:

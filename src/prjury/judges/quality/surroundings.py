@@ -142,12 +142,12 @@ class _Side:
         for at, (text, changes) in enumerate(self.rows):
             if not changes or not text.strip():
                 continue
-            owner = at if at in self._definitions else self._find_parent(at, self._definitions)
+            owner = at if at in self._definitions else self._find_parent_row(at, self._definitions)
             if owner is None:
                 continue
             name, definition = self._definitions[owner], owner == at
             if name in _CONSTRUCTORS:
-                outer = self._find_parent(owner, self._definitions)
+                outer = self._find_parent_row(owner, self._definitions)
                 name = self._definitions[outer] if outer is not None else name
             yield name, definition
 
@@ -156,12 +156,12 @@ class _Side:
         text = self.rows[row][0]
         if not text[:1].isspace() or _DEFINES_BY_WORD.search(text):
             return True
-        parent = self._find_parent(row)
+        parent = self._find_parent_row(row)
         if parent is None:
             return _MEMBER.match(text) is not None
         return _HOLDS_MEMBERS.search(self.rows[parent][0]) is not None
 
-    def _find_parent(self, row: int, among: Mapping[int, str] | None = None) -> int | None:
+    def _find_parent_row(self, row: int, among: Mapping[int, str] | None = None) -> int | None:
         """Return the nearest row above with less indentation; of those rows, if some are named."""
         indent = len(self.rows[row][0]) + 1
         for above in range(row, -1, -1):

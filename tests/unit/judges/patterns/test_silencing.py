@@ -68,7 +68,7 @@ def silenced(
     assert job
     parsed = msgspec.convert(run_job_or_error(job), Parsed)
     ours, suppressions = take_suppressions(scan, parsed)
-    told = {hit.lines[0]: suppressions.use_silencer(hit, severity) for hit in scan.hits(ours)}
+    told = {hit.lines[0]: suppressions.use_silencers(hit, severity) for hit in scan.hits(ours)}
     assert told
     return {line: str(by) for line, by in told.items() if by}
 

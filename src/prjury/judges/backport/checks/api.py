@@ -144,7 +144,7 @@ def find_api_language(path: str) -> Language | None:
     return language
 
 
-def find_namespace(path: str, language: Language, package: str | None) -> str:
+def find_qualifier(path: str, language: Language, package: str | None) -> str:
     """Return the package, module or directory that qualifies a file's names; JavaScript's root."""
     if package is not None:
         return package
@@ -196,7 +196,7 @@ def _declare_alike(states: Sequence[tuple[_Side, Publics]]) -> bool:
 
 def _text_of(side: _Side, publics: Publics) -> SourceText:
     name = side.language.name
-    home = find_namespace(side.path, side.language, publics.package)
+    home = find_qualifier(side.path, side.language, publics.package)
     # Of Python's modules, packages alone offer what they import.
     if name == "python" and PurePosixPath(side.path).name != "__init__.py":
         publics = publics.drop_imports()
