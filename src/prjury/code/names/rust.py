@@ -11,16 +11,13 @@ ABSOLUTE = True
 
 _IN_USE: Rule = {"inside": {"stopBy": "end", "kind": "use_declaration"}}
 _NAMES = [{"kind": "identifier"}, {"kind": "type_identifier"}]
-_BINDS = {
-    "any": [
-        *list_places(
-            "let_declaration.pattern parameter.pattern function_item.name struct_item.name"
-            " enum_item.name trait_item.name type_item.name mod_item.name macro_definition.name"
-            " scoped_identifier.name scoped_type_identifier.name"
-        ),
-        _IN_USE,
-    ]
-}
+_NAME_OR_ALIAS = {"any": list_places("scoped_identifier.name use_as_clause.alias")}
+_PLACES = (
+    "let_declaration.pattern parameter.pattern function_item.name struct_item.name enum_item.name"
+    " trait_item.name type_item.name mod_item.name macro_definition.name scoped_identifier.name"
+    " scoped_type_identifier.name"
+)
+_BINDS = {"any": [*list_places(_PLACES), _IN_USE]}
 
 
 def find_import_bindings(root: Node, _names: Sequence[str]) -> Iterator[Binding]:
@@ -44,11 +41,8 @@ def read_use(node: Node, prefix: str = "") -> Iterator[Binding]:
         yield Binding(node.field("alias").text(), prefix + _path_of(node.field("path")))
     elif kind == "use_wildcard":
         yield Binding("", prefix + _path_of(node).removesuffix("::*"))
-    elif kind == "self":
-        target = prefix.removesuffix("::")
-        yield Binding(target.rpartition("::")[2], target)
     else:
-        target = prefix + _path_of(node)
+        target = prefix.removesuffix("::") if kind == "self" else prefix + _path_of(node)
         yield Binding(target.rpartition("::")[2], target)
 
 
@@ -74,7 +68,14 @@ def match_imports(names: Sequence[str]) -> Rule:
 
 
 def _match_imported(parts: list[str]) -> Rule:
-    before = r"[\s\S]*?\b".join(parts[:-1])
-    rule: Rule = {"any": _NAMES, "regex": match_one([parts[-1]])}
-    crate = {**_IN_USE["inside"], "regex": rf"\buse\s+(?:::)?\s*{before or parts[-1]}\b"}
-    return {**rule, "inside": crate}
+    *before, last = parts
+    crate = r"\b[\s\S]*?\b".join(before) or last
+    rule: Rule = {"any": _NAMES, "regex": match_one([last])}
+    use = {**_IN_USE["inside"], "regex": rf"\buse\s+(?:::)?\s*{crate}\b"}
+    if not before:
+        return {**rule, "inside": use}
+    path = {"has": {"field": "path", "regex": rf"(?:^|::\s*){before[-1]}$"}}
+    listed = {"kind": "use_list", "inside": {"kind": "scoped_use_list", **path}}
+    alone = {"inside": {**listed, "stopBy": {"kind": "use_list"}}, "not": _NAME_OR_ALIAS}
+    scoped = {"inside": {"kind": "scoped_identifier", "field": "name", **path}}
+    return {"all": [rule, {"any": [scoped, alone]}], "inside": use}

@@ -526,6 +526,9 @@ func f() {
 std::mem::uninitialized once_cell::sync::Lazy lazy_static
 use std::mem::{self, uninitialized, swap as s}; // <
 use once_cell::sync::Lazy as L; // <
+use once_cell::{sync, unsync::Lazy as M};
+use once_cell_try::sync::Lazy as N;
+use std::{mem::{self as m, uninitialized as u}}; // <
 fn f() {
     mem::uninitialized(); // <
     uninitialized(); // <
