@@ -72,10 +72,8 @@ def _match_imported(parts: list[str]) -> Rule:
     crate = r"\b[\s\S]*?\b".join(before) or last
     rule: Rule = {"any": _NAMES, "regex": match_one([last])}
     use = {**_IN_USE["inside"], "regex": rf"\buse\s+(?:::)?\s*{crate}\b"}
-    if not before:
-        return {**rule, "inside": use}
-    path = {"has": {"field": "path", "regex": rf"(?:^|::\s*){before[-1]}$"}}
+    path = {"has": {"field": "path", "regex": rf"(?:^|::\s*){''.join(before[-1:])}$"}}
     listed = {"kind": "use_list", "inside": {"kind": "scoped_use_list", **path}}
     alone = {"inside": {**listed, "stopBy": {"kind": "use_list"}}, "not": _NAME_OR_ALIAS}
     scoped = {"inside": {"kind": "scoped_identifier", "field": "name", **path}}
-    return {"all": [rule, {"any": [scoped, alone]}], "inside": use}
+    return {"all": [rule, {"any": [scoped, alone]} if before else rule], "inside": use}
