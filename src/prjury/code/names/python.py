@@ -33,16 +33,16 @@ _VERSION: Rule = {
     "any": [
         {
             "kind": "identifier",
-            "regex": r"^(?:version_info|hexversion|__version__|python_version(?:_tuple)?"
-            r"|(?:[A-Z0-9]+_)?VERSION(?:_INFO)?|PYVERSION)$",
+            "regex": r"^(?:version_(?:info|tuple)|hexversion|__version(?:_info)?__|PYVERSION"
+            r"|(?:python|np|sk|sklearn|torch|tf)_version(?:_tuple)?|(?:[A-Z0-9]+_)?VERSION(?:_INFO)?)$",
         },
-        {"kind": "attribute", "regex": r"^sys\.version$"},
+        {"kind": "attribute", "regex": r"^(?:sys|pymongo)\.version$"},
     ]
 }
 #: What libraries usually call the outcome of such a comparison.
 _FLAG: Rule = {
     "kind": "identifier",
-    "regex": r"^(?:(?i:(?:IS_?|HAS_?)?PY(?:THON)?_?[23][0-9]*K?)|[A-Z_]+_V[0-9]+"
+    "regex": r"^(?:(?i:(?:IS_?|HAS_?)?PY(?:THON)?_?[23][0-9]*K?)|[A-Z_]+_V(?:[0-9]+|_[0-9]\w*)"
     r"|[A-Za-z_]*_(?:GE|GTE|LT|LTE)_?[0-9].*|np_version_.+"
     r"|_?(?:[Ii][Ss]_|[Hh][Aa][Ss]_)?(?i:np|numpy|pd|pandas|scipy|pydantic|django|sqla(?:lchemy)?)"
     r"_?[Vv]?_?[0-9]\w*)$",
@@ -139,14 +139,14 @@ def match_hasattr_fallbacks(members: Sequence[Chain]) -> list[Rule]:
     denied = {"kind": "if_statement", "has": {"field": "condition", "kind": "not_operator"}}
     places = [
         {"kind": "else_clause", "inside": {"kind": "if_statement", **asking}},
-        {"any": [denied, {"kind": "conditional_expression"}], **asking},
+        {"any": [denied, *any_kind("conditional_expression boolean_operator")["any"]], **asking},
     ]
     return [somewhere_in({"any": places})]
 
 
 def _hasattr(argument: Rule) -> Rule:
     arguments = {"has": {"field": "arguments", "has": argument}}
-    return {"kind": "call", "all": [has_field("function", "^hasattr$"), arguments]}
+    return {"kind": "call", "all": [has_field("function", "^(?:has|get)attr$"), arguments]}
 
 
 def list_import_alternatives(import_node: Node) -> list[Node]:
@@ -333,10 +333,10 @@ def match_references(simple_names: Sequence[str], chains: Sequence[Chain]) -> Ru
         # A module may be given another member, or a type of Python's own, in a member's place.
         owners = "|".join(sorted({re.escape(chain[0]) for chain in chains}))
         other = rf"^(?:(?:{owners})[.]|(?:bool|int|float|complex|object|str)$)"
-        right = {"field": "right", "regex": other}
-        setting = {"kind": "assignment", "field": "left", "has": right}
-        replaced = {"not": {"inside": setting}}
-        rules.append({"kind": "attribute", "regex": match_chains(chains), **replaced})
+        member = {"kind": "attribute", "regex": match_chains(chains)}
+        sides = [has_field("right", other), {"has": {"field": "left", **member}}]
+        setting = {"stopBy": "end", "kind": "assignment", "all": sides}
+        rules.append({**member, "not": somewhere_in({"kind": "module", "has": setting})})
     parts = {*simple_names, *(part for chain in chains for part in chain)}
     shadows = map(_match_shadowed_uses, sorted({*simple_names, *(chain[0] for chain in chains)}))
     unwanted = [GUARDED, match_ifs(parts), *match_hasattr_fallbacks(chains), *shadows]

@@ -297,11 +297,8 @@ if hasattr(np, "float32"):
     x = np.float_  # <
 else:
     x = np.float_
-if not hasattr(np, 'float_'):
-    np.float_ = np.float64
-np.float_ = np.float64
-np.float_ = float
 np.float_ = x  # <
+x = getattr(np, "double", None) or np.float_
 x = np.float_ if hasattr(np, "float_") else None
 x = hasattr(np, "float_") and np.float_(1)
 x = np.double if hasattr(np, "double") else np.float_
@@ -311,6 +308,14 @@ else:
     x = np.float_  # <
 if hasattr(np, "float_64"):
     x = np.float_  # <
+""",
+    "python: a file that gives the member itself": """\
+numpy.float_
+import numpy as np
+if not hasattr(np, 'float_'):
+    np.float_ = np.float64
+np.float_ = float
+x = np.float_
 """,
     "python: the scope of a name": """\
 numpy.float_ builtins.unicode
