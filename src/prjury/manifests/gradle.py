@@ -320,7 +320,7 @@ def _read_described_catalogs(code: str) -> Catalog:
     owner, bounds = "", dict[str, str]()
     for name, kind, rest in _DESCRIBED.findall(_BREAK.sub(lambda m: m[1] or m[2], code)):
         owner = name or owner
-        call, *calls = re.split(r"\)\s*\.version", rest, maxsplit=1)
+        call, *calls = re.split(r"""(?:\)\s*\.|(?<=["'])\s+)version""", rest, maxsplit=1)
         texts = re.findall(_TEXT, call)
         if kind in _VERSION_KEYS:
             bounds.update((kind, text) for text in texts[:1])

@@ -18,7 +18,7 @@ from prjury.policy.yaml_reader import read_yaml
 #: The most rows that GitHub runs.
 _MOST_ROWS = 256
 _LONGEST = 2_000
-_EXPRESSION = re.compile(r"\$\{\{(.*?)\}\}", re.DOTALL)
+EXPRESSION = re.compile(r"\$\{\{(.*?)\}\}", re.DOTALL)
 _TOKEN = re.compile(
     r"\s*(?:(?P<text>'(?:[^']|'')*')|(?P<number>-?\d+(?:\.\d+)?)(?![\w.])"
     r"|(?P<name>[A-Za-z_][\w-]*(?:\.(?:[\w-]+|\*)|\[\s*'[^']*'\s*\])*)"
@@ -50,17 +50,17 @@ class ExpressionContext(Struct, frozen=True):
 
     def holds(self, condition: str) -> bool | None:
         """Return true if an ``if:`` holds; None if that is not known."""
-        inner = _EXPRESSION.fullmatch(condition.strip())
+        inner = EXPRESSION.fullmatch(condition.strip())
         value = self.value(inner[1] if inner else condition) if condition.strip() else True
         return None if value is UNKNOWN else bool(value)
 
     def fill(self, text: str) -> str | None:
         """Return a text with its expressions replaced; None if one of them is not known."""
-        values = [self.value(match[1]) for match in _EXPRESSION.finditer(text)]
+        values = [self.value(match[1]) for match in EXPRESSION.finditer(text)]
         if any(value is UNKNOWN or isinstance(value, dict | list) for value in values):
             return None
         remaining = iter(values)
-        return _EXPRESSION.sub(lambda _: _show(next(remaining)), text)
+        return EXPRESSION.sub(lambda _: _show(next(remaining)), text)
 
     def find_value(self, name: str) -> Any:  # noqa: ANN401 - what YAML holds, or UNKNOWN
         """Return the value of a name with dots; a part that is missing is empty, as on GitHub."""
@@ -83,9 +83,10 @@ def _write_lower(value: object) -> str:
     return _show(value).lower()
 
 
-#: Signs of order; a number that is none (NaN) is on no side of another.
+#: Comparisons; a number that is none (NaN) is on no side of another, and equals none.
 _ORDERS: Mapping[type[ast.cmpop], Callable[[Any, Any], bool]] = {
     ast.Lt: operator.lt, ast.Gt: operator.gt, ast.LtE: operator.le, ast.GtE: operator.ge,
+    ast.Eq: operator.eq, ast.NotEq: operator.ne,
 }  # fmt: skip
 #: Signs that Python writes otherwise; its ``not`` would bind less than comparisons.
 _SIGNS = {"&&": "and", "||": "or", "!": "~"}
@@ -184,11 +185,9 @@ def _join(is_or: bool, left: object, right: object) -> object:  # noqa: FBT001 -
 def _compare_values(left: object, sign: type[ast.cmpop], right: object) -> object:
     if left is UNKNOWN or right is UNKNOWN:
         return UNKNOWN
-    if order := _ORDERS.get(sign):
-        if isinstance(left, str) and isinstance(right, str):
-            return order(left.lower(), right.lower())
-        return order(_as_number(left), _as_number(right))
-    return (_write_lower(left) == _write_lower(right)) == (sign is ast.Eq)
+    if isinstance(left, str) and isinstance(right, str):
+        return _ORDERS[sign](left.lower(), right.lower())
+    return _ORDERS[sign](_as_number(left), _as_number(right))  # of other types, as GitHub does
 
 
 def list_matrix_rows(matrix: object, context: ExpressionContext) -> Iterator[Mapping[str, Any]]:
@@ -221,7 +220,7 @@ def list_matrix_rows(matrix: object, context: ExpressionContext) -> Iterator[Map
 
 
 def _evaluate(value: Any, context: ExpressionContext) -> Any:  # noqa: ANN401 - YAML
-    inner = _EXPRESSION.fullmatch(value.strip()) if isinstance(value, str) else None
+    inner = EXPRESSION.fullmatch(value.strip()) if isinstance(value, str) else None
     result = context.value(inner[1]) if inner else value
     return value if result is UNKNOWN else result
 

@@ -210,6 +210,8 @@ CONTEXT = ExpressionContext(
         ("steps.cache.outputs.hit != 'true'", True),
         ("always() && !cancelled()", True),
         ("failure()", False),
+        ("true == 'true' || false == 'false'", False),
+        ("true == 1 && null == false && '1.0' == 1 && true != 'true'", True),
         ("1.5", 1.5),
         ("null", None),
         ("github.sha", UNKNOWN),

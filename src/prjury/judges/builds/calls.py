@@ -269,8 +269,10 @@ def find_last_call(text: str) -> tuple[Call | None, bool]:
 
 def tests_in_container(words: Sequence[str]) -> bool:
     """True if a line of Docker or Compose tests, by its command or else by the image's name."""
-    plain = [word for word in words[1:] if word not in {"compose", "container"}]
+    pairs = (word.split("=", word.startswith(("--en", "--exit"))) for word in words[1:])
+    plain = [one for pair in pairs for one in pair if one not in {"compose", "container", "up"}]
     image, *command = _find_wrapped_command("docker", plain) or [""]
+    command[:0] = [name for option, name in pairwise(plain) if option == "--entrypoint"]
     name = command[0] if command else image.rpartition("/")[2]
     texts = [after for word, after in pairwise(command) if word[:1] == "-" and word[-1:] == "c"]
     by_shell = texts and normalise_program(name) in WORDS["shells"]
@@ -291,7 +293,7 @@ def _find_wrapped_command(program: str, words: list[str]) -> list[str]:
             return []
         elif program in WORDS["task_runners"] and word not in _RUNNERS:  # or ENVIRONMENT:SCRIPT
             script = [word.rpartition(":")[2], *words[at + 1 :]]
-            beside = not WORDS["beside"].isdisjoint(split_name(word))
+            beside = word == "build" or not WORDS["beside"].isdisjoint(split_name(word))
             return [program, word] if beside or is_test_name(word) else script
         elif program == "coverage" and "-m" not in words[:at]:
             return ["python", *words[at:]]
@@ -318,7 +320,7 @@ def _find_test_family_and_runner(
             task = "".join(plain[1:2])
             tests = task.startswith("test") and is_test_name(task) and not {".", "/"} & {*task}
         if starts in WORDS["going_through"] and program not in WORDS["managers"]:
-            tests = tests or (starts == "run" and is_test_name(place))
+            tests = tests or (starts == "run" and family != "php" and is_test_name(place))
             return (family, "script") if tests else ("", "")
     elif program in _BUILDERS:
         family, tests = _BUILDERS[program], _calls_test_goal(program, arguments)
@@ -333,8 +335,8 @@ def _drop_package_choices(program: str, words: Sequence[str]) -> list[str]:
     """The words without those that say in which packages, or for which versions, a task runs."""
     if program == "sbt":
         lines = (line.replace(" / ", "/").split() for word in words for line in word.split(";"))
-        tasks = (line[0].lstrip("+").replace(":", "/") for line in lines if line)
-        return [task.rpartition("/")[2] for task in tasks if task[:1] != "-"]
+        tasks = ([one for one in line if one.lstrip("+")[:1].isalpha()] for line in lines)
+        return [line[0].lstrip("+").replace(":", "/").rpartition("/")[2] for line in tasks if line]
     if program == "nx":
         return [word.removeprefix("--target=").removeprefix("--targets=") for word in words]
     pairs = pairwise(["", *words])
@@ -346,7 +348,10 @@ def _asks_for_test(test_words: Sequence[str], words: Sequence[str]) -> bool:
     end = words.index("--") if "--" in words[1:] else len(words)
     first, *rest = [word for word in words[:end] if not word.startswith(("-", "+"))] or ["-"]
     if first in WORDS["going_through"] and "*" in test_words:
-        return any(map(is_test_name, (rest or words[end + 1 :])[:3]))
+        task = rest or words[end + 1 :]
+        if first == "exec":
+            return any(call.family for call in read_calls(" ".join(task)))
+        return any(map(is_test_name, task[:3]))
     if first == "build" and "*" in test_words and rest[:1] == ["test"]:
         return True
     if first == "hack":
@@ -380,7 +385,8 @@ def _calls_test_goal(program: str, words: Sequence[str]) -> bool:
             goal = word.rpartition(":")[2]
             pieces = split_name("".join(f" {one}" if one.isupper() else one for one in goal))
             works = not WORDS["gradle_beside"].isdisjoint(pieces[:1]) or _prepares(pieces)
-            tests = goal in WORDS["gradle_tasks"] or (not works and _has_test_word(pieces))
+            signs = ("test" in one and one not in WORDS["no_test_names"] for one in pieces)
+            tests = goal in WORDS["gradle_tasks"] or (not works and any(signs))
         else:
             tests = is_test_name(word)
         if tests:
@@ -410,7 +416,8 @@ def _detect_interpreted_test(program: str, arguments: Sequence[str]) -> tuple[Fa
     pairs = pairwise(["", *arguments])
     options = [*takewhile(lambda pair: pair[1][:1] == "-" or pair[0] in valued, pairs)]
     path, *words = arguments[len(options) :] or [""]
-    if not path or not {"-c", "-e", "-E"}.isdisjoint({word for _, word in options} - valued):
+    texts = {"-c"} if program in WORDS["shells"] else {"-c", "-e", "-E"}
+    if not path or not texts.isdisjoint({word for _, word in options} - valued):
         return ("script", "script") if ".test(" in path or "::test" in path else ("", "")
     rest = [word for word in words if not word.startswith("-")]
     if path.endswith(("manage.py", "setup.py")) and rest:
@@ -423,9 +430,10 @@ def _detect_interpreted_test(program: str, arguments: Sequence[str]) -> tuple[Fa
 def _detect_test_path(path: str) -> tuple[Family, Runner]:
     *folders, name = path.removeprefix("./").lower().split("/")
     stem = name.partition(".")[0] or name
-    pieces = frozenset(split_name(stem))
-    prepares = stem.startswith(tuple(WORDS["preparing"])) or WORDS["beside"] & pieces
-    tests = WORDS["script_names"] & pieces or {"test", "tests", "t"}.intersection(folders)
+    pieces = split_name(stem)
+    begins = stem.startswith(tuple(WORDS["preparing"] - {"compile"}))
+    prepares = begins or _prepares(pieces) or WORDS["beside"].intersection(pieces)
+    tests = WORDS["script_names"].intersection(pieces) or {"test", "tests", "t"} & {*folders}
     runs = tests or stem.startswith("test") or stem.endswith("test")
     return ("script", "script") if runs and not prepares else ("", "")
 

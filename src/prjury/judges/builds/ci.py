@@ -149,10 +149,9 @@ class _WorkflowCall(msgspec.Struct, frozen=True):
 
     def make_context(self, row: object, job: WorkflowJob | None = None) -> ExpressionContext:
         unknown = "repository_owner repository ref ref_name sha event actor run_id token".split()
+        event = {"event_name": "pull_request", "workspace": "."}
         values = {
-            "github": {
-                "event_name": "pull_request", "workspace": ".", **dict.fromkeys(unknown, UNKNOWN)
-            },
+            "github": {**event, **dict.fromkeys(unknown, UNKNOWN)},
             "runner": {"os": "Linux", "arch": "X64", "temp": "$RUNNER_TEMP"},
             "steps": UNKNOWN, "matrix": row, "inputs": self.inputs, "env": self.workflow.env,
         }  # fmt: skip

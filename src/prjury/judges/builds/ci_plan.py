@@ -158,7 +158,7 @@ def add_ci_settings_and_steps(plan: BuildPlan, job: CiJob, ci_rest: BuildPlan | 
         steps = tuple(_add_options_replace_goal(one, options, goals, table) for one in plan.steps)
         reasons += [f"options as in {step.origin}"] if steps != plan.steps else []
         notes += _name_other_rows(job)
-        if all("nextest" in one.words for _, one in called):
+        if "--all-targets" not in options and all("nextest" in one.words for _, one in called):
             notes.append("the CI's nextest runs no tests in documentation; they run here")
         others = [one.words for _, one in pairs if one not in alike and family != "cmake"]
         powerset = any(word.startswith(("--each-f", "--feature-p")) for word in call.words)

@@ -32,7 +32,7 @@ from prjury.judges.builds.plan import LeftOutKind, LeftOutStep, StepName
 from prjury.judges.builds.source_tree import SourceTree, join_path, nearest, path_in
 from prjury.judges.builds.systems.python import read_tox
 from prjury.judges.builds.toolchains import Toolchains
-from prjury.manifests.matrix import UNKNOWN, ExpressionContext
+from prjury.manifests.matrix import EXPRESSION, UNKNOWN, ExpressionContext
 from prjury.manifests.node import read_package_json
 from prjury.manifests.workflow import Trigger, WorkflowStep, read_composite_action
 
@@ -107,7 +107,8 @@ class StepReader:
             self.versions, self.version_files = self._wanted
         builds = (one for one in self.steps if one.may_fail or one.kind == "build")
         unknown = [(_show_first_line(one.script), one.origin) for one in builds]
-        unknown += [(one.text, one.origin) for one in self.left_out if one.why.startswith(_SHELL)]
+        unclear = (one for one in self.left_out if one.why.startswith(_SHELL) and not one.tests)
+        unknown += [(one.text, one.origin) for one in unclear]
         if unknown and not count:
             text, origin = unknown[-1]
             self.left_out.append(LeftOutStep(text, "it is not known to test", "unknown", origin))
@@ -319,16 +320,15 @@ def _find_command(step: WorkflowStep, filled: Mapping[str, str | None], root: So
 
 def _would_test(script: str) -> bool:
     """True if a command runs tests, perhaps behind a program that cannot run here."""
-    for call in read_calls(script):
+    for call in read_calls(EXPRESSION.sub("1.0", script)):
         words = call.words[1:] if call.program in {"sudo", "doas"} else call.words
         program = normalise_program(words[0]) if words else ""
         if program in WORDS["containers"] and tests_in_container(words):
             return True
         around = [] if program in WORDS["packages"] | WORDS["containers"] else [*words]
-        for start in range(len(around)):
-            inner = read_calls(shlex.join(around[start:]))
-            if inner and inner[0].family not in {"", "script"}:
-                return True
+        inner = (read_calls(shlex.join(around[start:])) for start in range(len(around)))
+        if any(calls and calls[0].family not in {"", "script"} for calls in inner):
+            return True
     return False
 
 

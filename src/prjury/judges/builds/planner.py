@@ -214,7 +214,7 @@ def _list_unrun_plans(root: SourceTree, ci: BaseCi, plans: Sequence[BuildPlan]) 
     within, untested = _list_plans_tested_at(plans, kinds), []
     settings = root.text(root.has("settings.gradle.kts", "settings.gradle") or "")
     settings = blank(settings, find_comment_ranges(settings, LANGUAGES["gradle"]))
-    settings = settings.replace("'", '"').replace("(", " ").replace('"./', '"')
+    settings = " ".join(settings.replace("'", '"').replace("(", " ").replace('"./', '"').split())
     by_gradle = any(("gradle", "") in job.places for job in ci.jobs)
     for plan in plans:
         place = plan.directory
@@ -378,9 +378,8 @@ def _is_vendored_or_fixture(place: str, built: frozenset[str]) -> bool:
     """True for code of others, and for tests and their data below a project that is built."""
     for path in (place, *parents_of(place)):
         name = path.rpartition("/")[2].lower()
-        if name in WORDS["vendored"] or (
-            name in WORDS["test_material"] and nearest(path, built) is not None
-        ):
+        is_fixture = name in WORDS["test_material"] and nearest(path, built) is not None
+        if is_fixture or name in WORDS["vendored"]:
             return True
     return False
 

@@ -93,14 +93,16 @@ COMMANDS = {
         shellspec | coverage3 run -m pytest | script -q -c "pytest" /dev/null | chronic make test
         ts-node test/index.ts | luajit test.lua | symfony php bin/phpunit | php bin/phpunit
         castor test | robo test | npx nx affected --target=test | moon ci | rush test | rushx test
-        lage test
+        lage test | sbt "+ test" | sbt "++2.12 test" | sbt "++ 3.3.1 core/test" | sbt '+ a / test'
+        npx -p jest-cli jest | npm exec --no -- jest | lerna exec -- npm test | ./gradlew testing
+        python compiler_tests.py | bash -e test.sh
     """,
     "build": """
         make verify-dependencies | npx tsc -p . | mvn clean package -D maven.test.skip=true
         mvn compile | mvn surefire-report:report-only | ./gradlew assemble
         ./gradlew detektTest compileTestKotlin testClasses | ./gradlew buildHealth
         go run build.go assets | go run ./cmd/test-server | cargo test --workspace --no-run
-        cmake -S test -B build | perl Makefile.PL | ./Build
+        cmake -S test -B build | perl Makefile.PL | ./Build | pixi run build | mise run build
     """,
     "other": """
         npm run check-links | coverage run example.py | npm run with:env -- npm run generate
@@ -135,6 +137,10 @@ def split_commands(text: str) -> list[str]:
         "pnpm --filter test build", "php artisan migrate", "node -e 'test()'", "sbt +publishLocal",
         "nx affected --target=build", "cargo make docs", "go run ./cmd/test-server",
         "bin/rails db:test:prepare", "go run . check", "npm run build --target=test",
+        "npm exec -- eslint test", "composer exec phpcs tests", "composer run -d tests phpstan",
+        "./gradlew openApiSpec", "./gradlew cleanTest", "./gradlew x --configuration testRuntime",
+        "./gradlew test --dry-run", "go test -c", "make -n test", "phpunit --list-tests",
+        "./test-setup.sh", "bash -e ./test-setup.sh", "sbt '+ Test / compile'", "ctest -N",
         "poetry run ''", "timeout 5 ''", "nix-shell --run ''", "./gradlew detektTest",
     ],
 )  # fmt: skip
@@ -567,6 +573,8 @@ class TestSteps:
         )
         shell = read_all(here, None, a=job("{run: ./build.ps1, shell: pwsh}")).left_out[0]
         assert (shell.text, shell.kind) == ("./build.ps1", "unknown")
+        known = read_all(here, None, a=job("{run: dotnet test, shell: pwsh}")).left_out
+        assert [one.kind for one in known] == ["elsewhere"]
         alone = root_of({".github/workflows/a.yml": job("run: ruff check")})
         assert choose_base_ci_jobs(alone, here) is None
 
@@ -645,6 +653,10 @@ class TestSteps:
             ("sudo make test", True), ("docker compose run app pytest -q", True),
             ("docker run -v pytest:/x app ls", False), ("docker exec -it db ./run-tests.sh", True),
             ("docker run a sh -c 'npm ci && npm test'", True), ("docker run org/a-tests", True),
+            ("docker run --rm a/${{ github.repository }}:x pytest", True),
+            ("docker run --entrypoint=pytest app", True), ("docker run --entrypoint ls a", False),
+            ("docker compose up --exit-code-from tests tests", True), ("docker pull test", False),
+            ("docker compose up --exit-code-from=tests", True), ("docker exec test ls", False),
             ("docker compose -f test.yml run --name test web ls", False),
             ("sudo apt-get install -y tox", False), ("docker pull postgres", False),
             ("TOKEN=${{ secrets.A }} npm test", True), ("curl ${{ secrets.A }}", False),
@@ -754,7 +766,9 @@ class TestSteps:
         packages = "{uses: ramsey/composer-install@v4, with: {composer-options: --no-dev}}"
         highest = packages.replace("composer-options: --no-dev", "dependency-versions: highest")
         npm = "{uses: bahmutov/npm-install@v1, with: {working-directory: web}}"
-        steps = (bundle, packages, highest, npm, npm.replace("web", "."), "run: rspec", 'run: ""')
+        action = "gradle/gradle-build-action@v2"
+        gradle = f"{{uses: {action}, with: {{arguments: x, build-root-directory: a}}}}"
+        steps = (bundle, packages, highest, npm, npm.replace("web", "."), gradle, "run: rspec")
         locks = {"web/yarn.lock": "", "package-lock.json": ""}
         ci = read(here, locks, ci=job(*steps, more=defaults))
         assert [(one.script, one.directory) for one in ci.steps] == [
@@ -763,6 +777,7 @@ class TestSteps:
             ("composer update", ""),
             ("yarn install --frozen-lockfile", "web"),
             ("npm ci", ""),
+            ("./gradlew x", "a"),
             ("rspec", "core"),
         ]
         assert ci.left_out == ()

@@ -112,7 +112,7 @@ class TestLines:
         ("line", "call", "skipped"),
         [
             ('includeBuild("logic")', "./gradlew test", ()),
-            ("  includeBuild './logic'", "./gradlew test", ()),
+            ("  includeBuild  ( './logic')", "./gradlew test", ()),
             ("", "./gradlew test", ("logic",)),
             ("// includeBuild 'logic'", "./gradlew test", ("logic",)),
             ("/*\nincludeBuild 'logic'\n*/", "./gradlew test", ("logic",)),
@@ -375,6 +375,8 @@ class TestOptions:
         nextest = job("run: cargo nextest run")
         plan = only(plans(here, nextest, {"Cargo.toml": '[package]\nname = "a"\n'}))
         assert "documentation" in plan.notes[0]
+        nextest += " --all-targets"
+        assert not only(plans(here, nextest, {"Cargo.toml": '[package]\nname = "a"\n'})).notes
 
     @pytest.mark.parametrize(
         ("lines", "options"),

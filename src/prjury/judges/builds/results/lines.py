@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 
 from msgspec import Struct
 
+from prjury.judges.builds.calls import TABLE
 from prjury.judges.builds.failure import Failure, Kind, inside_tree, make_failure
 from prjury.judges.builds.results.tree import TreeFiles
 from prjury.report.wording import pluralize
@@ -22,10 +23,7 @@ _ENDS = ("at ", "stack backtrace:", "note: ", "❯", "⎯", "# ./")
 #: The beginnings of lines with values, and those of headings above them.
 _VALUES = ("expected", "received", "actual", "got:", "left:", "right:", "+", "-")
 _HEADINGS = ("+ actual", "- actual", "+ expected", "- expected", "- Expected", "+ Received")
-_NO_MESSAGE = (
-    "Failure/Error:", "running ", "failures:", "Traceback", "---", "===", "thread '",
-    "ImportError: Failed to import test module", *_HEADINGS,
-)  # fmt: skip
+_NO_MESSAGE = (*TABLE["no_messages"], *_HEADINGS)
 _NO_MESSAGE_ENDS = ("───", "... FAILED", " stdout ----")
 
 
