@@ -44,7 +44,7 @@ _FLAG: Rule = {
     "kind": "identifier",
     "regex": r"^(?:(?i:(?:IS_?|HAS_?)?PY(?:THON)?_?[23][0-9]*K?)|[A-Z_]+_V(?:[0-9]+|_[0-9]\w*)"
     r"|[A-Za-z_]*_(?:GE|GTE|LT|LTE)_?[0-9].*|np_version_.+"
-    r"|_?(?:[Ii][Ss]_|[Hh][Aa][Ss]_)?(?i:np|numpy|pd|pandas|scipy|pydantic|django|sqla(?:lchemy)?)"
+    r"|_?(?:[Ii][Ss]_|[Hh][Aa][Ss]_)?(?i:np|numpy|pd|pandas|scipy|tf|pydantic|django|sqla(?:lchemy)?)"
     r"_?[Vv]?_?[0-9]\w*)$",
 }
 _ON_VERSIONS: Rule = {
@@ -230,8 +230,13 @@ def find_import_bindings(root: Node, removed_names: Sequence[str]) -> Iterator[B
         or not _allows_missing_import(root, binding, node)
     ]
     sure = _drop_ambiguous_and_conditional(bindings_there)
+    # As in `tf = tf.compat.v1`: from there on it is another thing.
+    values = (
+        re.match(r"(\w+) *= *\1[.]", each.text()) for each in root.find_all(kind="assignment")
+    )
+    rebound = {match[1] for match in values if match}
     stars = [binding.target for binding in sure if not binding.local]
-    yield from (binding for binding in sure if binding.local)
+    yield from (each for each in sure if each.local and each.local not in rebound)
     if any(name.startswith(_BUILTINS) for name in removed_names):
         stars.append(_BUILTINS)
     if not stars:
@@ -357,17 +362,9 @@ def match_imports(names: Sequence[str]) -> Rule:
     """The dotted name in an import: the module's, or that of a member of it."""
     modules = "|".join(re.escape(name) for name in names)
     below = rf"^(?:{modules})(?:\.|$)"
-    rules: list[Rule] = [
-        {
-            "kind": "dotted_name",
-            "regex": below,
-            "any": [
-                inside("import_statement"),
-                inside("aliased_import", "import_statement"),
-                inside("import_from_statement.module_name"),
-            ],
-        }
-    ]
+    places = list_places("import_statement import_from_statement.module_name")
+    places.append(inside("aliased_import", "import_statement"))
+    rules: list[Rule] = [{"kind": "dotted_name", "regex": below, "any": places}]
     for name in names:
         rules += [_match_import(module, member) for module, member in split_everywhere(name)]
     parts = {part for name in names for part in name.split(".")}
