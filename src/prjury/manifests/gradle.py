@@ -61,7 +61,7 @@ _BREAK = re2.compile(r"\s*\n\s*([.)\]])|([(\[,])\s*\n\s*")
 _TEXT = r"""["']([^"'\n]*)["']"""
 #: A block in which a script speaks for the projects below it, any other block, and an end of one.
 _BLOCK = (
-    r"(\b(?:subprojects|allprojects|configure\s{0,9}\((?!\W{0,9}(?:listOf\W)?(?:rootP|p)roject\s*[()])"
+    r"(\b(?:subprojects|allprojects|configure\s{0,9}\((?!\W{0,9}(?:listOf\W)?(?:rootP|p)roject\s*[()\"'])"
     r"[^{}\n]{0,99}\))\s{0,99})?\{|\}"
 )
 #: ``libs.versions.x.get()``, and that as a part of a text.
