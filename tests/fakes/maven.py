@@ -78,3 +78,19 @@ SHOP: Mapping[str, str] = {
     "group/x/pom.xml": pom("x", parent="group"),
     "group/y/pom.xml": pom("y", ["x"], parent="group"),
 }
+
+
+def pom_with_tests(*plugins: str) -> str:
+    """The build file of a project that tests with JUnit 5, and builds with further plugins."""
+    own = coordinates("shop", "<version>1</version>")
+    version = "<version>5.10.2</version><scope>test</scope>"
+    junit = coordinates("junit-jupiter", version, group="org.junit.jupiter")
+    surefire = "<artifactId>maven-surefire-plugin</artifactId><version>3.2.5</version>"
+    return project(
+        f"{own}<properties><maven.compiler.source>11</maven.compiler.source>"
+        "<maven.compiler.target>11</maven.compiler.target><project.build.sourceEncoding>UTF-8"
+        "</project.build.sourceEncoding></properties>"
+        f"<dependencies><dependency>{junit}</dependency></dependencies><build><plugins>"
+        f"{''.join(f'<plugin>{plugin}</plugin>' for plugin in (surefire, *plugins))}"
+        "</plugins></build>"
+    )

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from fakes.maven import pom_with_tests
 from prjury.judges.workspace.coverage import CoverageImprovementJudge
 from prjury.judges.workspace.coverage_readers import CoverageCounter, parse_jacoco
 from prjury.judges.workspace.program_judges import BuildJudge, MavenTests, run_maven_tests
@@ -22,40 +23,13 @@ pytestmark = [
     pytest.mark.skipif(not shutil.which("mvn"), reason="Maven is not installed"),
 ]
 
-POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">
-  <modelVersion>4.0.0</modelVersion>
-  <groupId>shop</groupId>
-  <artifactId>shop</artifactId>
-  <version>1</version>
-  <properties>
-    <maven.compiler.source>11</maven.compiler.source>
-    <maven.compiler.target>11</maven.compiler.target>
-    <project.build.sourceEncoding>UTF-8</project.build.sourceEncoding>
-  </properties>
-  <dependencies>
-    <dependency>
-      <groupId>org.junit.jupiter</groupId>
-      <artifactId>junit-jupiter</artifactId>
-      <version>5.10.2</version>
-      <scope>test</scope>
-    </dependency>
-  </dependencies>
-  <build>
-    <plugins>
-      <plugin><artifactId>maven-surefire-plugin</artifactId><version>3.2.5</version></plugin>
-      <plugin>
-        <groupId>org.jacoco</groupId>
-        <artifactId>jacoco-maven-plugin</artifactId>
-        <version>0.8.12</version>
-        <executions>
-          <execution><goals><goal>prepare-agent</goal></goals></execution>
-          <execution><id>report</id><phase>test</phase><goals><goal>report</goal></goals></execution>
-        </executions>
-      </plugin>
-    </plugins>
-  </build>
-</project>
-"""
+#: The plugin that counts which lines run.
+JACOCO = (
+    "<groupId>org.jacoco</groupId><artifactId>jacoco-maven-plugin</artifactId>"
+    "<version>0.8.12</version><executions>"
+    "<execution><goals><goal>prepare-agent</goal></goals></execution><execution><id>report</id>"
+    "<phase>test</phase><goals><goal>report</goal></goals></execution></executions>"
+)
 TILL = """package shop;
 
 public class Till {
@@ -112,7 +86,7 @@ def with_another(test: str) -> str:
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
     for path, text in {
-        "pom.xml": POM,
+        "pom.xml": pom_with_tests(JACOCO),
         "src/main/java/shop/Till.java": TILL,
         "src/test/java/shop/TillTest.java": TEST,
     }.items():

@@ -102,7 +102,7 @@ class _PickMaker(Struct, frozen=True):
             branch=backport.branch,
             branch_sha=tip.sha,
             branch_tree=tip.tree,
-            commits=tuple(self._make_commits(backport, tip.tree)) if clean else (),
+            commits=tuple(self._pick_commits(backport, tip.tree)) if clean else (),
             verdict=backport.verdict,
             number=pull.number or 0,
             title=pull.title,
@@ -113,7 +113,7 @@ class _PickMaker(Struct, frozen=True):
             commands=backport.commands,
         )
 
-    def _make_commits(self, backport: Backport, tip_tree: str) -> Iterator[PickedCommit]:
+    def _pick_commits(self, backport: Backport, tip_tree: str) -> Iterator[PickedCommit]:
         pull = self.change.pull
         for entry in backport.prerequisites:
             commit = self._commit(entry.split(" ")[0], tip_tree)

@@ -57,7 +57,7 @@ class Transport(Struct, frozen=True):
         """Return the variables for git, with the token as a header for this URL."""
         env = {name: self.environ[name] for name in TRANSPORT_VARIABLES if name in self.environ}
         env["GIT_ALLOW_PROTOCOL"] = self.protocols
-        if userinfo := self._find_userinfo(url):
+        if userinfo := self._choose_https_credentials(url):
             secret = base64.b64encode(userinfo.encode()).decode()
             env["GIT_CONFIG_COUNT"] = "2"
             env["GIT_CONFIG_KEY_0"] = f"http.{strip_credentials(url)}.extraHeader"
@@ -66,7 +66,7 @@ class Transport(Struct, frozen=True):
             env["GIT_CONFIG_VALUE_1"] = "false"
         return env
 
-    def _find_userinfo(self, url: str) -> str | None:
+    def _choose_https_credentials(self, url: str) -> str | None:
         """Return ``user:password``: the token for GitHub, else what the URL itself holds."""
         parts = urlsplit(url)
         if parts.scheme != "https":

@@ -257,7 +257,7 @@ def _count_hidden_text(store: Store, shots: Sequence[_Patched]) -> list[_Patched
     """Count the lines of binary content under a name that promises text: it may hide code."""
     blobs = [shot.file.new_blob for shot in shots if _may_hide_text(shot.file)]
     content = store.read([blob for blob in blobs if blob])
-    return [replace(shot, file=_mark_unread_if_hiding_text(shot.file, content)) for shot in shots]
+    return [replace(shot, file=_count_lines_if_hiding_text(shot.file, content)) for shot in shots]
 
 
 def _may_hide_text(file: FileChange) -> bool:
@@ -265,7 +265,7 @@ def _may_hide_text(file: FileChange) -> bool:
     return bool(file.unread) and regular and (file.readable or not has_suffix(file.path))
 
 
-def _mark_unread_if_hiding_text(
+def _count_lines_if_hiding_text(
     file: FileChange, content: Mapping[str, bytes | None]
 ) -> FileChange:
     data = content.get(file.new_blob or "") if _may_hide_text(file) else None

@@ -115,7 +115,7 @@ class CommandModel(ChosenModel):
         deadline = deadline.within(self._choice.timeout)
         if not deadline.remaining:
             raise late()
-        return Reply(self._read_answer(self._require_output(prompt, deadline)), self._choice.name)
+        return Reply(self._read_answer(self._run_or_raise(prompt, deadline)), self._choice.name)
 
     def _require_program(self) -> str:
         """Return the program's path; the current directory may be a pull request's and has none."""
@@ -131,7 +131,7 @@ class CommandModel(ChosenModel):
             remedy="Install it, or change `command` in the configuration",
         )
 
-    def _require_output(self, prompt: Prompt, deadline: Deadline) -> bytes:
+    def _run_or_raise(self, prompt: Prompt, deadline: Deadline) -> bytes:
         """Return all that the program prints before it ends well."""
         argv = [self._require_program(), *self._choice.command[1:]]
         why, stdin = "", prompt.text.encode(errors="replace")

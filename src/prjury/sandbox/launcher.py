@@ -149,7 +149,7 @@ class Launch:
             events = [descriptor for descriptor, _ in poller.poll()]
             if self.channel in events and not self._handle_order_unless_end():
                 break
-            if self.output in events and not self._copy_some_output():
+            if self.output in events and not self._copy_output_within_limit():
                 poller.unregister(self.output)
             if wakeup in events:
                 os.read(wakeup, 4096)
@@ -159,7 +159,7 @@ class Launch:
     def _kill_drain_and_report(self) -> Message:
         self._kill_descendants()
         os.set_blocking(self.output, False)
-        while self._copy_some_output():
+        while self._copy_output_within_limit():
             pass
         if self.flooded:
             return Message("limit", 0)
@@ -175,7 +175,7 @@ class Launch:
                 os.killpg(self.program, signal.SIGTERM)
         return order == b"T"
 
-    def _copy_some_output(self) -> bool:
+    def _copy_output_within_limit(self) -> bool:
         """Bring some output to the log; return False if there is none at the moment or ever."""
         try:
             chunk = os.read(self.output, 1 << 16)

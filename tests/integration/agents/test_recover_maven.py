@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from fakes.maven import pom_with_tests
 from integration.agents.places import commit, git, review
 from prjury.jury.judgment import Status
 from prjury.report.model import RefusedEdit
@@ -19,31 +20,6 @@ pytestmark = [
     pytest.mark.skipif(not shutil.which("mvn"), reason="Maven is not installed"),
 ]
 
-POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">
-  <modelVersion>4.0.0</modelVersion>
-  <groupId>shop</groupId>
-  <artifactId>shop</artifactId>
-  <version>1</version>
-  <properties>
-    <maven.compiler.source>11</maven.compiler.source>
-    <maven.compiler.target>11</maven.compiler.target>
-    <project.build.sourceEncoding>UTF-8</project.build.sourceEncoding>
-  </properties>
-  <dependencies>
-    <dependency>
-      <groupId>org.junit.jupiter</groupId>
-      <artifactId>junit-jupiter</artifactId>
-      <version>5.10.2</version>
-      <scope>test</scope>
-    </dependency>
-  </dependencies>
-  <build>
-    <plugins>
-      <plugin><artifactId>maven-surefire-plugin</artifactId><version>3.2.5</version></plugin>
-    </plugins>
-  </build>
-</project>
-"""
 MAIN, TESTS = "src/main/java/shop", "src/test/java/shop"
 TILL = """package shop;
 
@@ -117,12 +93,12 @@ print('{{"type": "result", "result": "done", "total_cost_usd": 0.5}}')
 def repository(place: Path) -> Path:
     place.mkdir()
     git(place, "init", "-q", "-b", "main")
-    commit(place, {"pom.xml": POM, f"{MAIN}/Till.java": TILL, f"{TESTS}/TillTest.java": TEST})
+    sources = {f"{MAIN}/Till.java": TILL, f"{TESTS}/TillTest.java": TEST}
+    commit(place, {"pom.xml": pom_with_tests(), **sources})
     git(place, "switch", "-qc", "topic")
     commit(place, {f"{MAIN}/Vat.java": VAT, f"{TESTS}/VatTest.java": VAT_TEST})
     git(place, "switch", "-q", "main")
-    renamed = {f"{MAIN}/Till.java": TILL, f"{TESTS}/TillTest.java": TEST}
-    commit(place, {path: text.replace("total(", "sum(") for path, text in renamed.items()})
+    commit(place, {path: text.replace("total(", "sum(") for path, text in sources.items()})
     return place
 
 
@@ -140,7 +116,7 @@ def test_four_compile_errors_after_a_rebase_are_repaired_in_the_second_round(
     assert report.verdict.status is Status.FAIL  # whatever the agent does
     recovery = report.recovery
     assert recovery, report.headline
-    assert recovery.outcome == "recovered", recovery
+    assert recovery.outcome == "recovered", recovery.reason
     first, second = recovery.rounds
     assert first.edited == second.edited == (f"{TESTS}/VatTest.java",)
     why = "it is outside of the paths that may change"

@@ -227,7 +227,7 @@ def find_import_bindings(root: Node, removed_names: Sequence[str]) -> Iterator[B
         for binding, node in _find_bindings_with_nodes(root)
         # Otherwise the import fails itself where one of the names is gone.
         if not any(is_below(binding.target, name, SEPARATORS) for name in removed_names)
-        or not _allows_missing_import(root, binding, node)
+        or not _is_missing_import_handled(root, binding, node)
     ]
     sure = _drop_ambiguous_and_conditional(bindings_there)
     # As in `tf = tf.compat.v1`: from there on it is another thing.
@@ -248,7 +248,7 @@ def find_import_bindings(root: Node, removed_names: Sequence[str]) -> Iterator[B
         yield Binding("", module, own | frozenset(taken))
 
 
-def _allows_missing_import(root: Node, binding: Binding, node: Node) -> bool:
+def _is_missing_import_handled(root: Node, binding: Binding, node: Node) -> bool:
     """Tell an import with whose failure the file reckons, and whose name it uses accordingly."""
     if node.matches(**_ON_PRESENCE) or "importorskip" in node.text():
         return True

@@ -313,7 +313,7 @@ def _find_test_family_and_runner(
         family, tests = _RUNNERS[program], not _selects_no_tests(program, arguments)
     elif program in _CALLED:
         family, *names = _CALLED[program]
-        arguments = _drop_package_choices(program, arguments)
+        arguments = _reduce_to_task_words(program, arguments)
         tests = _asks_for_test(names, arguments)
         starts, *plain = [word for word in arguments if word[:1] not in {"-", "+"}] or [""]
         if program == "go" and starts == "run":
@@ -331,7 +331,7 @@ def _find_test_family_and_runner(
     return (family, program) if tests else ("", "")
 
 
-def _drop_package_choices(program: str, words: Sequence[str]) -> list[str]:
+def _reduce_to_task_words(program: str, words: Sequence[str]) -> list[str]:
     """The words without those that say in which packages, or for which versions, a task runs."""
     if program == "sbt":
         lines = (line.replace(" / ", "/").split() for word in words for line in word.split(";"))

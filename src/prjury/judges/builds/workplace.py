@@ -82,7 +82,7 @@ class ImportedCode(Struct, frozen=True):
                     for name, origins in places.items():
                         seen.setdefault(name, []).extend(one for one in origins if "\0" not in one)
         for name, origins in sorted(seen.items()):
-            if origins and not any(map(self._lies_in_this_run, origins)):
+            if origins and not any(map(self._comes_from_this_run, origins)):
                 raise CannotJudgeError(
                     f"the tests ran against another copy of `{visible(name)}`, in "
                     f"`{visible(str(Path(origins[0]).parent))}`, not against this tree",
@@ -92,7 +92,7 @@ class ImportedCode(Struct, frozen=True):
                     reason="tested_elsewhere",
                 )
 
-    def _lies_in_this_run(self, origin: str) -> bool:
+    def _comes_from_this_run(self, origin: str) -> bool:
         """True if it lies in the tree, or was copied or installed from it."""
         own, path = (self.place.parent.resolve(), self.tree.resolve()), Path(origin).resolve()
         inside = [path.relative_to(place) for place in own if path.is_relative_to(place)]

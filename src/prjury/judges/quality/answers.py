@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 from prjury.judges.quality.judge import Inquiry, ModelBackedJudge
 from prjury.judges.quality.kinds import (
     RagContext,
+    group_texts_by_criterion,
     make_goal_inquiry,
     make_rag_inquiry,
-    map_criteria_to_place_text,
 )
 from prjury.judges.workspace.files import judge_or_error
 from prjury.jury.context import JudgmentContext
@@ -109,7 +109,7 @@ class _RagJudge(_AnswerJudge):
         rag = context if isinstance(context, RagContext) else RagContext.of(context, self.documents)
         inquiry = make_rag_inquiry(self.NAME, rag, BY_SHAPE, self.threshold)
         judgment = self._inquire(inquiry, JudgmentContext(rag.question or ""))
-        about = map_criteria_to_place_text(self.NAME, rag).items()
+        about = group_texts_by_criterion(self.NAME, rag).items()
         subjects = {name: join_lines(text, _LONGEST, BY_SHAPE) for name, (_, text) in about}
         return judgment.with_metadata(subjects=subjects)
 

@@ -316,7 +316,7 @@ class RagContext:
         return cls(context.goal, context.agent_output, documents)
 
 
-def map_criteria_to_place_text(judge_name: str, rag: RagContext) -> Mapping[str, tuple[str, str]]:
+def group_texts_by_criterion(judge_name: str, rag: RagContext) -> Mapping[str, tuple[str, str]]:
     """Return places and texts by criterion, neighbours together where there are many."""
     one, line, joiner, texts = "statement", "line", "\n", rag.statements
     if judge_name == RELEVANCE:
@@ -345,7 +345,7 @@ def make_rag_inquiry(
     relevance = name == RELEVANCE
     least = threshold if threshold is not None else 0.5 if relevance else 1.0
     criteria = {"sufficient": _SUFFICIENT} if relevance else {}
-    for criterion, (place, _) in map_criteria_to_place_text(name, rag).items():
+    for criterion, (place, _) in group_texts_by_criterion(name, rag).items():
         criteria[criterion] = _QUESTIONS[name].format(place=place)
     instructions = Prompts().render("relevance" if relevance else name, {"criteria": criteria})
 

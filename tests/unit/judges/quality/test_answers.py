@@ -23,7 +23,7 @@ from prjury import (
     Status,
     evaluate,
 )
-from prjury.judges.quality.kinds import MOST_CRITERIA, RELEVANCE, map_criteria_to_place_text
+from prjury.judges.quality.kinds import MOST_CRITERIA, RELEVANCE, group_texts_by_criterion
 
 TERMS = "A parcel is sent within three days. Returns are free for 30 days."
 RAG = RagContext(
@@ -254,7 +254,7 @@ def test_sentences() -> None:
 
 @pytest.mark.parametrize("count", [0, 1, 20, 21, 399])
 def test_many_statements_share_criteria(count: int) -> None:
-    subjects = map_criteria_to_place_text(
+    subjects = group_texts_by_criterion(
         RELEVANCE, RagContext("?", documents=["text"] * count)
     ).values()
     assert len(subjects) <= MOST_CRITERIA

@@ -106,7 +106,7 @@ def _find_missing_names(
     if missing := [path for path in places.missing if kin_of(path)]:
         place = pluralize(len(missing), "file")
         return MissingOnBranch(unchecked=f"names that may be in {place} that this clone lacks")
-    return _confirm_missing(uses, suspects)
+    return _keep_used_and_defined(uses, suspects)
 
 
 def _not_near(uses: UsedNames, files: Files) -> NamesByKin:
@@ -138,7 +138,7 @@ def _map_suspects_to_definitions(
     }
 
 
-def _confirm_missing(
+def _keep_used_and_defined(
     uses: UsedNames, suspects: Mapping[str, Sequence[Location]]
 ) -> MissingOnBranch:
     heads = uses.heads
