@@ -224,7 +224,7 @@ def describe_decisive_versions(project: Project, heads: Iterable[Head]) -> dict[
 _COMMENTS = (b"//", b"*", b"/*", b"#")
 #: Files of builds that may hand a library to modules, those of the builds' own builds among them.
 _BUILDS = re2.compile(
-    r"(?:^|/)pom\.xml$|\.gradle(?:\.kts)?$"
+    r"(?:^|/)(?:pom\.xml|gradle\.properties)$|\.gradle(?:\.kts)?$"
     r"|(?:^|/)(?:buildSrc|build-logic)/.*\.(?:groovy|java|kt|toml)$"
 )
 _BATCH = 100

@@ -89,6 +89,18 @@ def test_another_module_or_the_build_itself_may_bring_junit_4_along(path: str, t
     assert "in use here already" in judgment.failed_checks[0].message
 
 
+@pytest.mark.parametrize(
+    ("told", "severity"), [("useAndroidX=true", "error"), ("newDsl=false", "warning")]
+)
+def test_a_build_that_opts_out_of_the_new_way_is_only_warned(told: str, severity: str) -> None:
+    plugins = 'plugins {\n    id("com.android.application") version "9.1.0"\n}\n'
+    base: Files = {"gradle.properties": f"android.{told}\n", "build.gradle.kts": plugins}
+    judgment = judged(
+        base, {**base, "build.gradle.kts": f"{plugins}applicationVariants.all {{ }}\n"}
+    )
+    assert found(judgment) == [("android/old-variants", severity, 4)]
+
+
 def test_junit_5_of_another_module_brings_nothing_along() -> None:
     base: Files = {
         "app/build.gradle": f"dependencies {{ {JUPITER} }}\n",
