@@ -145,12 +145,7 @@ def report(
         }
         policy = values["policy"]
         values["policy"] = replace(policy, resolved={**policy.resolved, "gate": gate})
-    return assemble(
-        pull_request or pull(),
-        verdict(*attempts),
-        skipped=skipped or {},
-        **values,
-    )
+    return assemble(pull_request or pull(), verdict(*attempts), skipped=skipped or {}, **values)
 
 
 WAY = Habit(Way.MERGE, "41 of the last 60 commits on the base are merges")
@@ -172,12 +167,7 @@ BUILT = Judgment.passed(
     ],
     metadata=built(TestFacts(212, skipped=3, vanished=0, base=TestFacts(210, skipped=3))),
 )
-READ = {
-    "scope": {
-        "read": [f.path for f in FILES if f.kind is not FileKind.LOCK],
-        "unread": [],
-    }
-}
+READ = {"scope": {"read": [f.path for f in FILES if f.kind is not FileKind.LOCK], "unread": []}}
 PATTERNS = Judgment.passed(
     "jackson-3, spring-boot-4 over 3 files: nothing found",
     checks=[
@@ -540,9 +530,7 @@ def many() -> Report:
     mild = [Check("style", False, f"no. {n}", Location("src/A.java", n), "hint") for n in (4, 5)]
     reasoning = f"12 findings: {why} (src/F0.java:3 and 11 more places)"
     found = Judgment.failed(
-        reasoning,
-        checks=[*moved, *mild],
-        metadata={"findings": rules, "summaries": []},
+        reasoning, checks=[*moved, *mild], metadata={"findings": rules, "summaries": []}
     )
     return report(
         tier("build", ballot("merge", MERGED), ballot("build", BUILT, 181_000)),

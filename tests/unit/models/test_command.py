@@ -234,13 +234,7 @@ needs_proc = pytest.mark.skipif(not Path("/proc/self").exists(), reason="there i
 @needs_proc
 @pytest.mark.parametrize(
     ("end", "seconds", "timeout"),
-    [
-        (HANGS, 3, 60),
-        (HANGS, 60, 3),
-        (CLOSES, 3, 60),
-        (DRIPS, 3, 60),
-        (STUBBORN, 3, 60),
-    ],
+    [(HANGS, 3, 60), (HANGS, 60, 3), (CLOSES, 3, 60), (DRIPS, 3, 60), (STUBBORN, 3, 60)],
 )
 def test_at_the_deadline_it_is_killed_with_all_that_it_started(
     bin_: Path, end: str, seconds: float, timeout: float
@@ -290,10 +284,7 @@ except KeyboardInterrupt:
     {end}
 """
 #: As Python ends, and as the command line ends, which does not wait for daemons.
-ENDS = {
-    "exit": "sys.exit(130)",
-    "at once": "atexit._run_exitfuncs(); os._exit(130)",
-}
+ENDS = {"exit": "sys.exit(130)", "at once": "atexit._run_exitfuncs(); os._exit(130)"}
 
 
 @contextlib.contextmanager

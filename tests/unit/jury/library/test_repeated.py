@@ -92,11 +92,7 @@ def slow_from(run: int, answer: Judgment) -> Iterator[Callable[[object], Judgmen
 
 @pytest.mark.parametrize(
     ("aggregation", "representative"),
-    [
-        ("average", 0.5),
-        (AggregationMethod.MEDIAN, 0.3),
-        (MajorityVoteAggregationStrategy(), 0.1),
-    ],
+    [("average", 0.5), (AggregationMethod.MEDIAN, 0.3), (MajorityVoteAggregationStrategy(), 0.1)],
 )
 def test_the_aggregation_is_a_name_a_method_or_a_strategy(
     aggregation: Any, representative: float
@@ -169,10 +165,7 @@ def test_runs_that_raise_are_errors_among_the_others() -> None:
     refusal = CannotJudgeError("No Maven here", remedy="Install it", reason="tool_missing")
     said = heard(ValueError("boom"), scored(0.4), DOCS, refusal, scored(0.6))
     assert said.reasoning == "scored 0.4"
-    assert told(said)["errors"] == (
-        "crashed with ValueError: boom",
-        "No Maven here. Install it.",
-    )
+    assert told(said)["errors"] == ("crashed with ValueError: boom", "No Maven here. Install it.")
     assert told(said)["unscored"] == ("abstain: docs only",)
     assert told(said)["valid_indices"] == (1, 4)
 
@@ -232,11 +225,7 @@ def test_errors_and_no_answer_are_an_error(
         ([DOCS, Judgment.abstained("too big", "too_large")], None, "nobody_voted"),
         ([DOCS, Judgment.abstained("cannot tell")], None, "nobody_voted"),
         ([Judgment.abstained("cannot tell")] * 2, None, "nobody_voted"),
-        (
-            [Judgment.abstained("spent", metadata={"reason": "budget"})] * 2,
-            None,
-            "budget",
-        ),
+        ([Judgment.abstained("spent", metadata={"reason": "budget"})] * 2, None, "budget"),
         (
             [
                 Judgment.abstained("a", "budget", metadata={"reason": "usd"}),

@@ -147,21 +147,9 @@ def test_what_a_result_stood_for_already_is_kept() -> None:
         ([], 0, "there are no results to aggregate"),
         ([], 3, "there are no results to aggregate"),
         ([BROKEN], 1, "none of 1 results has a numeric score; the first: no answer"),
-        (
-            [DOCS, BROKEN],
-            2,
-            "none of 2 results has a numeric score; the first: no answer",
-        ),
-        (
-            [DOCS, VOTE],
-            2,
-            "none of 2 results has a numeric score; the first: abstain: docs only",
-        ),
-        (
-            [scored(1), WORD],
-            2,
-            "result 1 has the score 'good', which is a word and not a number",
-        ),
+        ([DOCS, BROKEN], 2, "none of 2 results has a numeric score; the first: no answer"),
+        ([DOCS, VOTE], 2, "none of 2 results has a numeric score; the first: abstain: docs only"),
+        ([scored(1), WORD], 2, "result 1 has the score 'good', which is a word and not a number"),
         ([WORD], 1, "result 0 has the score 'good', which is a word and not a number"),
         ([scored(1), scored(2)], 1, "2 results cannot come from 1 judges"),
         ([scored(1)], 0, "1 results cannot come from 0 judges"),
@@ -334,9 +322,7 @@ def test_the_order_of_the_results_does_not_change_the_aggregate(
 
 
 @given(runs())
-def test_no_result_is_nearer_the_mean_and_none_as_near_is_earlier(
-    results: list[Judgment],
-) -> None:
+def test_no_result_is_nearer_the_mean_and_none_as_near_is_earlier(results: list[Judgment]) -> None:
     said = AVERAGE.aggregate(results, len(results))
     values = [value for value in map(raw, results) if value is not None]
     mean = Fraction(sum(values), len(values))

@@ -25,18 +25,8 @@ LACKS = (("tool",), f"toolw is there without wrap/tool.jar, {WITHOUT}")
             (("sh", "toolw"), "toolw is there but not executable, so `sh` runs it"),
         ),
         ("", "", "toolw", (("tool",), f"no toolw, {WITHOUT}")),
-        (
-            "",
-            "",
-            "wrap/settings",
-            (("tool",), f"toolw is there without wrap/settings, {WITHOUT}"),
-        ),
-        (
-            "",
-            "",
-            "wrap/tool.jar",
-            (("tool",), f"toolw is there without wrap/tool.jar, {WITHOUT}"),
-        ),
+        ("", "", "wrap/settings", (("tool",), f"toolw is there without wrap/settings, {WITHOUT}")),
+        ("", "", "wrap/tool.jar", (("tool",), f"toolw is there without wrap/tool.jar, {WITHOUT}")),
     ],
 )
 def test_the_script_or_the_installed_tool(
