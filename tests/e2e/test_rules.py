@@ -84,8 +84,8 @@ def test_a_rule_is_explained(prjury: Prjury) -> None:
         "For Java, Kotlin; confidence: high",
         "prjury-ignore[spring-boot-4/mockbean-removed]",
         "(https://github.com/spring-projects/",
-        "- import org.springframework.boot.test.mock.mockito.MockBean;\n",
-        "+ import org.springframework.test.context.bean.override",
+        "`import org.springframework.boot.test.mock.mockito.MockBean;` →",
+        "→ `import org.springframework.test.context.bean.override",
         "Left alone:\n",
     ):
         assert words in done.out
