@@ -127,7 +127,7 @@ class Catalog(Struct, frozen=True):
 def read_script(text: str, catalog: Catalog) -> Manifest:
     """Read what a script or a ``gradle.properties`` declares, by what ``libs.alias`` stands for."""
     source = Source.of(catalog.fill_versions(text), LANGUAGES["gradle"])
-    code = _mask(source.text)
+    code = blank_comments(source.text)
     properties = {
         match[1]: match[2] for match in _PROPERTY.finditer(code) if match[2][0] not in "\"'"
     }
@@ -165,7 +165,8 @@ def read_script(text: str, catalog: Catalog) -> Manifest:
     )
 
 
-def _mask(text: str) -> str:
+def blank_comments(text: str) -> str:
+    """Return a script with blanks for its comments."""
     return blank(text, find_comment_ranges(text, LANGUAGES["gradle"]))
 
 
@@ -298,7 +299,8 @@ def read_catalog_bytes(content: bytes) -> Manifest:
 
 def read_buildsrc_constants(content: bytes) -> Manifest:
     """Read the texts that an object of ``buildSrc`` names, such as ``Versions.KOTLIN``."""
-    texts = [(name, value) for name, value, _ in _list_names_texts_offsets(_mask(text_of(content)))]
+    code = blank_comments(text_of(content))
+    texts = [(name, value) for name, value, _ in _list_names_texts_offsets(code)]
     # Inside of an object others in it go by shorter names.
     inner = {".".join(name.split(".")[-2:]): value for name, value in texts}
     return Manifest(properties={**inner, **dict(texts)})
@@ -306,7 +308,7 @@ def read_buildsrc_constants(content: bytes) -> Manifest:
 
 def read_offered(text: str) -> Catalog:
     """Read what a script's maps, catalogs of its own or an object's constants offer to scripts."""
-    code = _mask(text)
+    code = blank_comments(text)
     catalog = _read_described_catalogs(code.partition(_CATALOGS)[2])
     entries: dict[str, list[Coordinate]] = defaultdict(list)
     for name, value, _ in _list_names_texts_offsets(code):

@@ -9,7 +9,6 @@ from typing import Any, Literal, TypeAlias
 from msgspec import Struct, to_builtins
 from msgspec.structs import replace
 
-from prjury.judges.builds.calls import TABLE
 from prjury.judges.builds.source_tree import SourceTree
 from prjury.judges.builds.toolchains import WantedVersion
 from prjury.report.wording import join_words
@@ -27,7 +26,8 @@ _REPORT = "--junitxml={reports}/pytest$PYTEST_CURRENT_TEST.xml"
 PYTEST_ENV = {_PYTEST_OPTIONS: f"{_REPORT} -o junit_family=xunit1 --maxfail=0"}
 #: pytest runs what failed just before, and nothing where it remembers nothing.
 _LAST_FAILED = "--last-failed --last-failed-no-failures=none"
-_SOURCES = TABLE["sources"]
+_SOURCES = {"policy": "the policy", "recipe": "a recipe", "ci": "the base's own CI",
+            "convention": "what is usual"}  # fmt: skip
 _NONE = (
     "nothing, no build is known; "
     "add `build: {command: …}` with the command that builds and tests it"

@@ -10,8 +10,6 @@ from collections.abc import Collection, Iterator, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from prjury.code.languages import LANGUAGES
-from prjury.code.source import blank, find_comment_ranges
 from prjury.judges.builds.calls import WORDS, read_calls, stops_early
 from prjury.judges.builds.ci import WRAPPING, BaseCi, CiJob
 from prjury.judges.builds.ci_plan import (
@@ -52,6 +50,7 @@ from prjury.judges.builds.toolchains import (
     name_tool,
 )
 from prjury.judges.builds.wording import join_names
+from prjury.manifests.gradle import blank_comments
 from prjury.policy.tiers import BuildOptions, Steps
 from prjury.snapshot.model import visible
 
@@ -212,9 +211,9 @@ def _name_job_apart(job: CiJob, ci: BaseCi) -> str:
 def _list_unrun_plans(root: SourceTree, ci: BaseCi, plans: Sequence[BuildPlan]) -> list[BuildPlan]:
     kinds = {kind for job in (*ci.jobs, *ci.others) for kind in (*job.kinds, *job.places)}
     within, untested = _list_plans_tested_at(plans, kinds), []
-    settings = root.text(root.has("settings.gradle.kts", "settings.gradle") or "")
-    settings = blank(settings, find_comment_ranges(settings, LANGUAGES["gradle"]))
-    settings = " ".join(settings.replace("'", '"').replace("(", " ").replace('"./', '"').split())
+    script = root.text(root.has("settings.gradle.kts", "settings.gradle") or "")
+    settings = blank_comments(script).replace("'", '"').replace("(", " ").replace('"./', '"')
+    settings = " ".join(settings.split())
     by_gradle = any(("gradle", "") in job.places for job in ci.jobs)
     for plan in plans:
         place = plan.directory

@@ -16,7 +16,6 @@ from xml.etree.ElementTree import Element
 from msgspec import Struct
 from msgspec.structs import replace
 
-from prjury.judges.builds.calls import TABLE
 from prjury.judges.builds.failure import (
     Failure,
     Kind,
@@ -26,6 +25,7 @@ from prjury.judges.builds.failure import (
     with_details,
 )
 from prjury.judges.builds.results.lines import (
+    TABLE,
     LogSection,
     RunnerOutput,
     add_values,

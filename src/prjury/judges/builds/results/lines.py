@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import posixpath
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
+from pathlib import Path
 from typing import Any, TypeAlias
 
 from msgspec import Struct
 
-from prjury.judges.builds.calls import TABLE
 from prjury.judges.builds.failure import Failure, Kind, inside_tree, make_failure
 from prjury.judges.builds.results.tree import TreeFiles
 from prjury.report.wording import pluralize
 
+TABLE = json.loads((Path(__file__).parent / "output.json").read_text("utf-8"))
 _LONGEST = 200
 _REACH = 40
 #: What ends the lines of an error: its stack, and notes on it.

@@ -16,9 +16,8 @@ from typing import Any, TypeAlias
 import msgspec
 from msgspec import Struct, field
 
-from prjury.judges.builds.calls import TABLE
 from prjury.judges.builds.failure import Failure, Kind, with_details
-from prjury.judges.builds.results.lines import LineSet, LogSection, add_values, list_places
+from prjury.judges.builds.results.lines import TABLE, LineSet, LogSection, add_values, list_places
 
 #: What a reader of errors yields: the number of a line in the log, and the failure found there.
 NumberedFailures: TypeAlias = Iterator[tuple[int, Failure]]

@@ -16,9 +16,9 @@ from typing import Any
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from prjury.judges.builds.calls import TABLE
 from prjury.judges.builds.failure import Failure, Results, inside_tree, sort_failures, sort_unique
 from prjury.judges.builds.results.lines import (
+    TABLE,
     LogSection,
     RunnerOutput,
     find_ambiguous,

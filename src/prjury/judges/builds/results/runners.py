@@ -11,9 +11,9 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from prjury.judges.builds.calls import TABLE
 from prjury.judges.builds.failure import Failure, identity, with_details
 from prjury.judges.builds.results.lines import (
+    TABLE,
     LineSet,
     LogSection,
     RunnerOutput,
